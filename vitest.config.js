@@ -105,6 +105,7 @@ const MANY = [
   'backtest/app/tune/killed',
   'backtest/collect',
   'backtest/crossingLevels',
+  'backtest/desk/deskReplay',
   'backtest/exchange/desk',
   'backtest/externalReference',
   'backtest/fillNotices',

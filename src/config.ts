@@ -31,6 +31,7 @@ export type { ParameterDirection, ShownParameter } from './config/parameters.ts'
 export { changedYaml } from './config/text/changedYaml.ts';
 export {
   booksOf,
+  configOfBooks,
   booksText,
   jointCurrencyOf,
   liveOrdersMax,

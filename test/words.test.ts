@@ -120,6 +120,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
     'backtest/report/report.ts',
     'backtest/report/summary.ts',
     'backtest/app/backtest/backtest.ts',
+    'backtest/app/desk/deskBacktest.ts',
     'backtest/app/compare/compare.ts',
     'src/app/tapes/import.ts',
     'src/app/tapes/storedTape.ts',

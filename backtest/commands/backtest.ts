@@ -31,11 +31,15 @@ import {
 import { withProgress } from '../../src/messages/progress.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { writeReport, reportFiles } from '../app/backtest/reportFiles.ts';
-import { selectedInputs, tapeOf } from '../../src/cli/commands/source.ts';
-import { chosenStored, hedgeVenueOf, referenceTapes } from './recordings.ts';
+import { configuredTapes, selectedInputs, tapeOf } from '../../src/cli/commands/source.ts';
+import { chosenStored, hedgeVenueOf, referenceTapes, tapesIn } from './recordings.ts';
 import { endWithParent } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
-import type { StrategyApproval } from '../../src/wiring/configFile.ts';
+import type { Config } from '../../src/config.ts';
+import { readConfig, type StrategyApproval } from '../../src/wiring/configFile.ts';
+import { backtestDesk } from '../app/desk/deskBacktest.ts';
+import { deskFiles, writeDesk } from '../app/desk/deskFiles.ts';
+import { describeDesk } from '../app/desk/deskText.ts';
 import { readFittedFile, type FittedFile } from '../../src/wiring/fitted/fittedFile.ts';
 import { writeOut } from '../../src/wiring/outFiles.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
@@ -43,7 +47,8 @@ import { print, writeOutput } from '../../src/cli/terminal/output.ts';
 
 type BacktestFlags = {
   readonly config?: string;
-  readonly tape?: string;
+  readonly tape: readonly string[];
+  readonly alone: boolean;
   readonly flowSeconds: number;
   readonly flowDrift: number;
   readonly book?: string;
@@ -98,7 +103,11 @@ function addBacktest(program: Command): void {
   sessionHours(tradedTime(venueFees(tapeBook(program.command('backtest')))))
     .description('replay a recorded market through the live engine')
     .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
-    .option('--tape <dir>', 'recording (default: record the built-in market first)')
+    .addOption(
+      new Option('--tape <dir>', 'recording (default: record the built-in market first; repeatable for several books)')
+        .argParser(several)
+        .default([], 'none'),
+    )
     .addOption(flowSeconds(3_600))
     .addOption(
       new Option('--flow-drift <bps>', 'trend of the built-in market (bps per hour)')
@@ -131,12 +140,16 @@ function addBacktest(program: Command): void {
       `repeat the backtest at these request latencies (ms; without a value: ${SWEEP.join(',')})`,
       sweepFlag,
     )
+    .option('--alone', 'several books: repeat the run with each book alone, with even shares', false)
     .option('--threads <n>', 'number of parallel runs (default: one per fill model)', threadNumber)
     .option('--out <path>', 'write NAME.html, or a folder with HTML, JSON and CSV')
     .option('--no-strategy-files', 'refuse strategy files and fill model files')
     .option('--json', 'print one JSON object', false)
     .action(async (options: BacktestFlags, self: Command) => {
       endWithParent();
+      const desk = deskConfigOf(options);
+      if (desk !== null) return backtestBooks(desk, options, self);
+      refuseGiven(self, ['alone'], 'no effect with one book; pass a configuration with the key books');
       const { config, file, tape } = await chosenTape(options);
       if (tape !== null)
         refuseGiven(
@@ -172,6 +185,47 @@ function addBacktest(program: Command): void {
       const page = files ? `\nreport: ${files.page}` : '';
       print(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
     });
+}
+
+/** Returns the configuration if it has several books; `null` otherwise. */
+function deskConfigOf({ config: path, venueFees: fees }: BacktestFlags): Config | null {
+  if (path === undefined) return null;
+  const config = readConfig(path);
+  return config.books === undefined ? null : withVenueFees(config, fees);
+}
+
+/** Flags that a backtest of several books does not support. */
+const ONE_BOOK_FLAGS = ['book', 'flowDrift', 'fitted', 'fillModel', 'reference', 'latencySweep', 'threads'] as const;
+
+async function backtestBooks(config: Config, options: BacktestFlags, self: Command): Promise<void> {
+  refuseGiven(self, ONE_BOOK_FLAGS, 'not supported with several books; remove them, or use the key book');
+  const { session, out } = options;
+  if (session !== undefined && options.tape.length === 0) throw new UsageError(SESSION_ALONE);
+  const tapes = options.tape.length > 0 ? await tapesIn(config, options.tape, session) : await configuredTapes(config);
+  const files = out === undefined ? null : deskFiles(out);
+  const report = await backtestDesk({
+    config,
+    configText: readRegularFile(options.config!, TEXT_FILE),
+    version: version(),
+    tapes: tapes.length > 0 ? tapes : null,
+    seed: options.seed ?? (config.exchange.kind === 'embedded' ? config.exchange.seed : 1),
+    flowSeconds: options.flowSeconds,
+    models: modelsOf(options.models),
+    ...(options.from === undefined ? {} : { from: rowKindOf(options.from) }),
+    latencies: latenciesOf(options),
+    latencyText: latencyText(options),
+    time: options,
+    alone: options.alone,
+    files: files?.of ?? null,
+    progress: progressBar(),
+  });
+  if (files) writeDesk(files, report);
+  const page = files ? `\nreport: ${files.all.page}` : '';
+  print(
+    options.json
+      ? JSON.stringify({ ...report, books: report.books.map(withoutSeries) })
+      : `${describeDesk(report)}${page}`,
+  );
 }
 
 /** Reads the parameters of --fitted. Throws `UsageError` if they cannot be used for the book. */
@@ -275,7 +329,11 @@ function addCalibrate(program: Command): void {
 }
 
 /** Opens the tape that the flags name. A stored tape is not loaded, because the replay reads it in a sliding window. */
-async function chosenTape({ config, tape, book, session, strategyFiles }: BacktestFlags) {
+async function chosenTape({ config, tape: [tape, second], book, session, strategyFiles }: BacktestFlags) {
+  if (second !== undefined)
+    throw new UsageError(
+      `--tape: expected one recording for one book, found ${tape} and ${second}; pass one, or a configuration with the key books`,
+    );
   if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
   const assertApproved = strategyFiles ? undefined : refuseAll;
   const stored = chosenStored(tape, config, book, session, assertApproved);

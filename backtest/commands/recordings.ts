@@ -1,7 +1,7 @@
 /** Recordings that the flags of a research command select. */
 import type { Command } from 'commander';
-import type { Config } from '../../src/config.ts';
-import { isStoredTape, openStoredTape, type Tape } from '../../src/tape/index.ts';
+import { booksOf, type Config } from '../../src/config.ts';
+import { booksIn, isStoredTape, openStoredTape, type Tape } from '../../src/tape/index.ts';
 import { pathName } from '../app/compare/compareTapes.ts';
 import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
 import type { HedgeVenue } from '../index.ts';
@@ -26,14 +26,43 @@ export function chosenStored(
   if (dir === undefined || !isStoredTape(dir)) return null;
   const given = path === undefined ? null : readTradedConfig(path, assertApproved);
   const name = bookOf(given, book);
-  const options = { ...(name !== undefined && { book: name }), ...(session !== undefined && { session }) };
+  const tape = openedTape(dir, name, session);
+  const shipped = nameFor(tape.tape.book);
+  return { config: given ?? readShipped(shipped), file: path ?? shippedConfig(shipped), tape };
+}
+
+/** Opens one book of a stored tape without loading its rows. Throws `UsageError` if it cannot be read. */
+function openedTape(dir: string, book?: string, session?: string): OpenedTape {
+  const options = { ...(book !== undefined && { book }), ...(session !== undefined && { session }) };
   try {
-    const tape = openStoredTape(dir, options);
-    const shipped = nameFor(tape.book);
-    return { config: given ?? readShipped(shipped), file: path ?? shippedConfig(shipped), tape: { tape, options } };
+    return { tape: openStoredTape(dir, options), options };
   } catch (error) {
-    throw error instanceof UsageError ? error : tapeUsageError(error);
+    throw tapeUsageError(error);
   }
+}
+
+/**
+ * Opens the recordings of the books of a configuration. A folder can have several books, of which only those of the
+ * configuration are opened. Rejects with `UsageError` for an unreadable recording.
+ */
+export async function tapesIn(
+  config: Config,
+  dirs: readonly string[],
+  session?: string,
+): Promise<readonly (Tape | OpenedTape)[]> {
+  const symbols = booksOf(config).map(({ book }) => book);
+  const tapes: (Tape | OpenedTape)[] = [];
+  for (const dir of dirs) {
+    const books = await booksIn(dir).catch((error: unknown) => {
+      throw tapeUsageError(error);
+    });
+    const wanted = books.length > 1 ? books.filter(book => book !== undefined && symbols.includes(book)) : books;
+    if (wanted.length === 0)
+      throw new UsageError(`--tape ${dir}: expected a recording of ${symbols.join(', ')}, found ${books.join(', ')}`);
+    for (const book of wanted)
+      tapes.push(isStoredTape(dir) ? openedTape(dir, book, session) : await tapeOf(dir, book, session));
+  }
+  return tapes;
 }
 
 /**

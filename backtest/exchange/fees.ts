@@ -15,6 +15,7 @@ import {
   type Price,
   type Side,
 } from '../../src/core/index.ts';
+import { TradedVolume } from './tradedVolume.ts';
 
 export type FeeOptions = {
   /** Fee tiers, ascending by volume; each tier's volume is its upper bound. */
@@ -57,14 +58,15 @@ export class Fees {
   readonly #instrument: Instrument;
   readonly #tiers: readonly { readonly bound: Money; readonly maker: number; readonly taker: number }[];
   readonly #base: Money;
-  readonly #days = new Map<number, bigint>();
-  #traded = 0n;
+  readonly #volume: TradedVolume;
   #index = 0;
 
-  constructor(instrument: Instrument, { tiers, volume30d }: FeeOptions) {
+  /** `volume` is the traded volume; books with one quote currency share it. */
+  constructor(instrument: Instrument, { tiers, volume30d }: FeeOptions, volume = new TradedVolume()) {
     if (tiers.length === 0) throw new RangeError(`${instrument.symbol}: expected at least one fee tier, found none`);
     this.#instrument = instrument;
     this.#base = moneyOf(volume30d);
+    this.#volume = volume;
     this.#tiers = tiers.map(({ volume, maker, taker }) => ({
       bound: moneyOf(volume),
       maker: signedRateCeil(maker),
@@ -80,7 +82,7 @@ export class Fees {
   /** Fee tier of the account, and the additional volume that the next tier requires. */
   get tier(): AccountTier {
     const { makerRate } = this;
-    const volume = money(this.#base + this.#traded);
+    const volume = money(this.#base + this.#volume.sum);
     const { bound: above } = this.#tiers[this.#index]!;
     const next = this.#tiers[this.#index + 1];
     const place = { currency: this.#instrument.minor, volume, makerRate };
@@ -113,19 +115,17 @@ export class Fees {
 
   /** Adds a traded volume. Returns true if this volume, or the expiry of old volume, changed the tier. */
   traded(minor: Money, at: Millis): boolean {
-    const day = Math.floor(at / DAY);
-    this.#days.set(day, (this.#days.get(day) ?? 0n) + minor);
-    this.#traded += minor;
-    for (const [old, volume] of this.#days) {
-      if (old > day - DAYS) continue;
-      this.#days.delete(old);
-      this.#traded -= volume;
-    }
+    this.#volume.add(minor, at);
+    return this.#choose();
+  }
+
+  /** Applies volume that another book of the account traded. Returns true if it changed the tier. */
+  review(): boolean {
     return this.#choose();
   }
 
   #choose(): boolean {
-    const volume = this.#base + this.#traded;
+    const volume = this.#base + this.#volume.sum;
     const found = this.#tiers.findIndex(tier => volume <= tier.bound);
     const index = found < 0 ? this.#tiers.length - 1 : found;
     const changed = index !== this.#index;

@@ -9,6 +9,7 @@ import {
   textOfPrice,
   type Amount,
   type Approved,
+  type BookEngine,
   type Command,
   type Engine,
   type EngineEvent,
@@ -23,12 +24,12 @@ import {
   type Snapshot,
 } from '../../src/core/index.ts';
 import type { FillModel } from '../../src/fills/index.ts';
-import { LOCKED_OUT as LOCKED_OUT_CODE, RequestLimits, switchesOf, type Switches } from '../../src/sandbox/index.ts';
+import { LOCKED_OUT as LOCKED_OUT_CODE } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
 import { Collector, type Collected } from '../collect/collect.ts';
 import { ExternalReferenceReplay, type ExternalReferenceOptions } from './externalReference.ts';
 import { SimulatedExchange } from '../exchange/simulatedExchange.ts';
-import { Fees, type FeeOptions } from '../exchange/fees.ts';
+import type { Fees, FeeOptions } from '../exchange/fees.ts';
 import type { FeedBook } from '../rows/feedBook.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency, Travel } from '../rows/latency.ts';
@@ -39,13 +40,13 @@ import { RecordedTradeHistory } from './recordedTradeHistory.ts';
 import { RunHash } from './runHash.ts';
 import { MESSAGE, type MessageKind } from '../exchange/messageRing.ts';
 import { LOCAL, type OwnOrder } from '../exchange/ownOrders.ts';
-import { RequestBudget } from '../exchange/requestBudget.ts';
 import { BUY, FLAG, SELL, type MarketRows } from '../rows/rows.ts';
 import type { RowWindow } from '../rows/rowWindow.ts';
-import { ReplayMarket, type RowCursor } from './replayMarket.ts';
+import { ReplayAccount, type ReplayAccountOptions } from './replayAccount.ts';
+import type { ReplayMarket, RowCursor } from './replayMarket.ts';
 
 /** Options of a replay; times are in ms. */
-export type ReplayOptions = {
+export type ReplayOptions = ReplayAccountOptions & {
   readonly instrument: Instrument;
   /** Rows in memory, or a sliding window. */
   readonly rows: MarketRows | RowWindow;
@@ -59,17 +60,8 @@ export type ReplayOptions = {
    */
   readonly fillNotice?: Travel | undefined;
   readonly fees: FeeOptions;
-  /** Opening balances as decimal text, by currency. */
-  readonly balances: Readonly<Record<string, string>>;
   readonly decideEveryMs: Millis;
   readonly privatePollMs: Millis;
-  /** Limit that the bot applies to its own private requests in any 60 s; cancels are exempt. */
-  readonly privatePerMinute: number;
-  /**
-   * Limit of private requests at the exchange, and the exchange's reaction to excess requests. Default: limit and
-   * reaction of the embedded exchange.
-   */
-  readonly exchangeLimits?: Partial<Pick<Switches, 'privatePerMinute' | 'lockoutMs' | 'rateWindow'>>;
   /** Creates the engine for this run at the given fee rates. The engine must report its news to `onNews`. */
   readonly engine: (
     rates: { readonly makerRate: number; readonly takerRate: number },
@@ -182,6 +174,7 @@ const PROGRESS_EVERY = 1_000;
 /** Interval at which the bot reads its fees, in ms. */
 const RATES_EVERY_MS = 300_000;
 const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'the request budget was used up' } as const;
+const NO_SHARE = { kind: 'refused', code: 'share', message: 'this book has used its share of the budget' } as const;
 const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many requests: locked out' } as const;
 
 /** Numbers that precede a fact in the hash and identify its type. */
@@ -247,6 +240,24 @@ type Later = {
 type ConsumedLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
 const NO_LEVELS: readonly ConsumedLevel[] = [];
 
+/**
+ * Returns start and end of trading of a replay.
+ * @throws RangeError if the rows are a sliding window and the options have no end.
+ */
+function spanOfReplay({ from, to }: Pick<ReplayOptions, 'from' | 'to'>, { rows, isSliding }: ReplayMarket) {
+  if (isSliding && to === undefined) throw new RangeError('a replay of a sliding window needs an end time; pass `to`');
+  return { from: from ?? rows.at[0]!, to: to ?? rows.local[rows.length - 1]! };
+}
+
+/** Returns the account of a replay with one book. */
+const accountOf = (options: ReplayOptions, market: ReplayMarket): ReplayAccount =>
+  new ReplayAccount(
+    options,
+    [options],
+    ([rates], onNews) => options.engine(rates!, news => onNews(news, options.instrument.symbol)),
+    spanOfReplay(options, market).from,
+  );
+
 /** Phase of a replay: before trading, trading, the time of the stop, waiting for the remaining answers, over. */
 type Phase = 'before' | 'trading' | 'stop' | 'stopping' | 'over';
 
@@ -259,7 +270,8 @@ export class TapeReplay {
   readonly #rows: MarketRows;
   readonly #market: ReplayMarket;
   readonly #span: { readonly from: Millis; readonly to: Millis };
-  readonly #engine: Engine;
+  readonly #account: ReplayAccount;
+  readonly #book: BookEngine;
   /** Recorded book as the bot knows it, without the bot's orders. */
   readonly #feed: FeedBook;
   readonly #collector: Collector;
@@ -270,7 +282,7 @@ export class TapeReplay {
   readonly #orders: LocalOrders;
   readonly #fees: Fees;
   #ratesAt = -Infinity;
-  readonly #budget: RequestBudget;
+  #overBudget = 0;
   readonly #hash = new RunHash();
   /** Orders by client id, until they have ended at the exchange and at the bot. */
   readonly #byId = new Map<string, Placed>();
@@ -281,8 +293,6 @@ export class TapeReplay {
   readonly #later: Later[] = [];
   readonly #hedging: Hedging | null;
   readonly #notices: FillNotices<Heard>;
-  readonly #limits: RequestLimits;
-  readonly #switches: Switches;
   #lockedOut = 0;
   #recorded: ReplayResult['recorded'] = { ghosts: 0, crossedMs: 0 };
   #phase: Phase = 'before';
@@ -293,7 +303,6 @@ export class TapeReplay {
   #latest = -Infinity;
   /** Time that the exchange and the bot have reached. */
   #reached = 0;
-  #now = 0;
   /** Number of rows received from the feed; the next two fields count the levels and the trades among these rows. */
   #rowsHeard = 0;
   #levelsHeard = 0;
@@ -307,7 +316,6 @@ export class TapeReplay {
   #hid = false;
   /** Levels that the bot's taker orders have just consumed, which are hidden from the engine until rows arrive. */
   #took: readonly ConsumedLevel[] = NO_LEVELS;
-  #tids = 0;
   #decisions = 0;
   #placed = 0;
   #canceled = 0;
@@ -316,40 +324,44 @@ export class TapeReplay {
   #major = 0n;
   #minor = 0n;
 
-  /** `market` is the market of `options.rows`, which other replays may share. */
-  constructor(options: ReplayOptions, market: ReplayMarket) {
+  /**
+   * `market` is the market of `options.rows`, which other replays may share. `account` is the account, if it has
+   * several books.
+   */
+  constructor(options: ReplayOptions, market: ReplayMarket, account = accountOf(options, market)) {
     const { instrument, model, latency, fees, gaps } = options;
     const { rows } = market;
     this.#market = market;
     this.#feed = market.here;
     this.#rows = rows;
-    if (market.isSliding && options.to === undefined)
-      throw new RangeError('a replay of a sliding window needs an end time; pass `to`');
-    const { from = rows.at[0]!, to = rows.local[rows.length - 1]! } = options;
+    const { from, to } = spanOfReplay(options, market);
     this.#span = { from, to };
     this.#options = options;
-    this.#fees = new Fees(instrument, fees);
+    this.#account = account;
+    const joined = account.join(instrument.symbol, {
+      send: (command, at) => this.#send(command, at),
+      onNews: news => this.#onNews(news),
+      tellRates: at => this.#tellRates(at),
+    });
+    this.#book = joined.book;
+    this.#fees = joined.fees;
+    this.#ratesAt = from;
     this.#gaps = new GapIterator(gaps);
     this.#gapsThere = new GapIterator(gaps);
-    this.#budget = new RequestBudget(options.privatePerMinute);
-    this.#limits = new RequestLimits({ elapsed: () => this.#now });
-    this.#switches = switchesOf(options.exchangeLimits);
-    this.#engine = options.engine(this.#rates(), news => this.#onNews(news));
-    this.#trades = this.#engine.book.wantsTrades ? { next: 0 } : null;
+    this.#trades = this.#book.wantsTrades ? { next: 0 } : null;
     if (this.#trades !== null) market.readBy(this.#trades);
-    const { historyMs } = this.#engine.book;
+    const { historyMs } = this.#book;
     this.#tradeHistory =
       historyMs > 0 ? new RecordedTradeHistory({ from, ms: historyMs, gaps, step: event => this.#step(event) }) : null;
-    this.#open(from);
     this.#collector = new Collector({
       instrument,
       from,
       to,
       gaps,
       fees,
-      budget: this.#budget,
+      budget: account.budget,
       base: rows.base,
-      opening: this.#engine.book.snapshot(from).booked.inventory,
+      opening: this.#book.snapshot(from).booked.inventory,
     });
     this.#notices = new FillNotices(options.fillNotice ?? null);
     this.exchange = new SimulatedExchange(market.there, model, latency, this.#collector);
@@ -381,6 +393,18 @@ export class TapeReplay {
     await this.#hedging?.liveTo(at);
   }
 
+  /** Whether the next event is the stop, for which all books of an account wait. */
+  get isStopNext(): boolean {
+    return this.#phase === 'stop';
+  }
+
+  /** Advances the next event, if an event of the account has made a decision of this book due. */
+  wake(): void {
+    if (this.#phase !== 'trading' || !(this.#reached < this.#span.to)) return;
+    const next = Math.min(this.#wakesAt(), this.#span.to);
+    if (next < this.exchange.reached) this.exchange.aim(next, true);
+  }
+
   /** Sets the exchange's target to the bot's next event; returns false when the replay is over. */
   aim(): boolean {
     const { from, to } = this.#span;
@@ -399,7 +423,7 @@ export class TapeReplay {
         break;
       case 'stop':
       case 'stopping': {
-        const isOpen = this.#engine.book.unfinished.length > 0 || hedging?.isDone === false;
+        const isOpen = this.#book.unfinished.length > 0 || hedging?.isDone === false;
         this.#phase = this.#reached < this.#stopsBy && isOpen ? 'stopping' : 'over';
         next = Math.min(this.#reached + this.#options.decideEveryMs, hedging?.dueAt ?? Infinity);
         next = Math.max(this.#reached, Math.min(next, this.#laterAt));
@@ -419,10 +443,10 @@ export class TapeReplay {
   }
 
   #wakesAt(): Millis {
-    let next = Math.min(this.#engine.decidesAt, this.#readAt, this.#notices.dueAt, this.#laterAt);
+    let next = Math.min(this.#book.decidesAt, this.#readAt, this.#notices.dueAt, this.#laterAt);
     if (this.#hedging !== null) next = Math.min(next, this.#hedging.dueAt);
     if (this.#tradeHistory !== null) next = Math.min(next, this.#tradeHistory.dueAt);
-    return Math.max(this.#now, next);
+    return Math.max(this.#account.now, next);
   }
 
   /** Time of the next answer in `#later`; Infinity if there is none. */
@@ -471,7 +495,7 @@ export class TapeReplay {
     const { from, to } = this.#span;
     this.#hear(now);
     // The engine must decide on the newest book.
-    if (this.#engine.decidesAt <= now) this.#showBook(now, true);
+    if (this.#book.decidesAt <= now) this.#showBook(now, true);
     if (this.#readAt <= now) {
       this.#readAccount(now);
       this.#readAt = now + privatePollMs;
@@ -483,7 +507,7 @@ export class TapeReplay {
   /** Sends the newest book to the engine, because the hedger prices its routes on that book. Returns `now`. */
   #hedgeAt(now: Millis): Millis {
     this.#showBook(now, false);
-    return (this.#now = now);
+    return (this.#account.now = now);
   }
 
   #recordedUpTo(at: Millis, before = { ghosts: 0, crossedMs: 0 }): ReplayResult['recorded'] {
@@ -495,14 +519,14 @@ export class TapeReplay {
     const { instrument, balances, gaps, latency } = this.#options;
     return new Hedging(hedge, {
       ...{ instrument, balances, gaps, latency, from },
-      engine: this.#engine,
+      engine: this.#account.engine,
       exchange: this.exchange,
       collector: this.#collector,
       base: this.#rows.base,
       takerRate: () => this.#fees.takerRate,
       step: event => this.#step(event),
       admit: () => {
-        if (!this.#budget.take(this.#now, 1)) return OVER_BUDGET;
+        if (!this.#takes(this.#account.now, 1)) return OVER_BUDGET;
         return this.#isAdmitted(1) ? null : LOCKED_OUT;
       },
       onEnd: row => {
@@ -521,18 +545,6 @@ export class TapeReplay {
       this.#readReference(elsewhere, Math.max(startedAt + elsewhere.everyMs, at));
       return elsewhere.eventOf(reading, startedAt);
     });
-  }
-
-  #open(at: Millis): void {
-    const { balances } = this.#options;
-    const list = Object.entries(balances).map(([currency, total]) => ({
-      currency,
-      total,
-      locked: '0',
-      available: total,
-    }));
-    this.#tellRates(at);
-    this.#step({ kind: 'balances', at, startedAt: at, quiet: true, balances: list });
   }
 
   /**
@@ -600,7 +612,7 @@ export class TapeReplay {
   }
 
   #explain(at: Millis): void {
-    const { quoting, unshown } = this.#engine.book.snapshot(at);
+    const { quoting, unshown } = this.#book.snapshot(at);
     const of = (side: Side): string => quoting ?? reasonOf(unshown[side]);
     this.#collector.explain(of('buy'), of('sell'));
   }
@@ -752,7 +764,7 @@ export class TapeReplay {
     const { major, minor, fee } = this.#fees.fill(side, price, lots, order.takes);
     this.#major += major;
     this.#minor += minor;
-    const tid = String(++this.#tids);
+    const tid = String(this.#account.nextTrade());
     const came = side === 'buy' ? major - fee : -major;
     this.#held += came;
     if (order.takes) this.#hedging?.onTakerExecution(came, side === 'buy' ? -minor : minor - fee, at, mid);
@@ -771,6 +783,7 @@ export class TapeReplay {
       maker: !order.takes,
     };
     const hasOtherTier = this.#fees.traded(minor, at);
+    this.#account.traded(instrument.symbol, heardAt);
     if (hasOtherTier || (this.#options.followsTier === true && heardAt - this.#ratesAt >= RATES_EVERY_MS))
       this.#tellRates(heardAt);
     const level = order.level + 1;
@@ -845,8 +858,9 @@ export class TapeReplay {
    * Delivers the bot's orders and trades as reads of the account, so that the engine considers the account data fresh.
    */
   #readAccount(at: Millis): void {
-    this.#now = at;
-    if (!this.#budget.take(at, 2) || !this.#isAdmitted(2)) return;
+    this.#account.now = at;
+    const { symbol } = this.#options.instrument;
+    if (!this.#account.isReadNow(symbol, at, count => this.#takes(at, count) && this.#isAdmitted(count))) return;
     this.#notices.releaseAll(at);
     this.#hear(at);
     this.#step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
@@ -865,7 +879,7 @@ export class TapeReplay {
   #isAdmitted(count: number): boolean {
     let admitted = true;
     for (let n = 0; n < count; n++) {
-      if (this.#limits.admit('account', this.#switches.privatePerMinute, this.#switches)) continue;
+      if (this.#account.admit()) continue;
       admitted = false;
       this.#lockedOut++;
     }
@@ -882,7 +896,7 @@ export class TapeReplay {
   #answerLater(now: Millis): void {
     for (let next = this.#later[0]; next && next.at <= now; next = this.#later[0]) {
       this.#later.shift();
-      this.#now = next.at;
+      this.#account.now = next.at;
       const event = next.event(next.at);
       if (event === null) continue;
       this.#showBook(now, false);
@@ -911,18 +925,14 @@ export class TapeReplay {
   }
 
   #step(event: EngineEvent): void {
-    this.#now = event.at;
-    for (const command of this.#engine.step(event)) this.#send(command, event.at);
+    this.#account.step(this.#options.instrument.symbol, event);
   }
 
   #send(command: Approved<Command>, at: Millis): void {
     switch (command.kind) {
       case 'place':
-        if (!this.#budget.take(at, 1)) {
-          this.#levels.delete(command.id);
-          this.#step({ kind: 'placed', at, id: command.id, outcome: OVER_BUDGET });
-          return;
-        }
+        if (!this.#account.hasShare(this.#options.instrument.symbol)) return this.#notSent(command.id, at, NO_SHARE);
+        if (!this.#takes(at, 1)) return this.#notSent(command.id, at, OVER_BUDGET);
         if (this.#isAdmitted(1)) this.#place(command, at);
         else this.#refuse(command.id, at);
         return;
@@ -941,10 +951,23 @@ export class TapeReplay {
     }
   }
 
+  /** Answers a placement that the bot itself does not send. */
+  #notSent(id: string, at: Millis, outcome: typeof OVER_BUDGET | typeof NO_SHARE): void {
+    this.#levels.delete(id);
+    this.#step({ kind: 'placed', at, id, outcome });
+  }
+
+  /** Takes requests from the bot's own budget; returns false and counts a refusal if the budget is used up. */
+  #takes(at: Millis, count: number): boolean {
+    const takes = this.#account.budget.take(at, count);
+    if (!takes) this.#overBudget++;
+    return takes;
+  }
+
   #lookUp(ids: readonly string[], at: Millis): void {
     const { latency } = this.#options;
     // A request over the budget is not sent, and the engine requests the look-up again.
-    if (!this.#budget.take(at, 1)) return;
+    if (!this.#takes(at, 1)) return;
     for (const id of ids) {
       const placed = this.#byId.get(id);
       if (placed) placed.isLookedUp = true;
@@ -977,7 +1000,7 @@ export class TapeReplay {
     this.#levels.delete(id);
     const placed: Placed = {
       id,
-      oid: `r${order.id}`,
+      oid: `r${this.#account.nextOrder()}`,
       order,
       side,
       price,
@@ -1029,7 +1052,7 @@ export class TapeReplay {
       placed.isOver = true;
       this.#dropIfKnown(placed);
     }
-    const endedAt = this.#now;
+    const endedAt = this.#account.now;
     const hash = this.#hash;
     hash.number(HASHED.order);
     hash.text(orderId);
@@ -1059,29 +1082,27 @@ export class TapeReplay {
    */
   #stop(now: Millis): void {
     this.#hear(now);
-    this.#step({ kind: 'stop', at: now });
+    this.#account.stop(this.#options.instrument.symbol, now);
     this.#hedging?.stop();
     this.#reached = now;
     this.#stopsBy = now + (this.#hedging === null ? STOP_MS : HEDGES_END_MS);
   }
 
+  /** Change of the account's balances since the start by this book, in each of its currencies. */
+  get moved(): Collector['moved'] {
+    return this.#collector.moved;
+  }
+
   /** Returns the result of an ended replay. */
   result(): ReplayResult {
     const { from, to } = this.#span;
-    const left = this.#engine.book.liveOrders.length;
+    const left = this.#book.liveOrders.length;
     const hedged = this.#hedging?.end() ?? null;
-    const snapshot = this.#engine.book.snapshot(to);
-    const { profit, inventory, holdings } = snapshot.booked;
+    const snapshot = this.#book.snapshot(to);
+    const { profit, inventory } = snapshot.booked;
     const collected = this.#collector.end();
-    // The accounts of exchange and bot are computed from the same fills and must be equal.
-    const { instrument, balances } = this.#options;
-    const cash = (holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
-    const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);
-    if (collected.position !== inventory || collected.cash !== counted) {
-      throw new Error(
-        `the accounts differ at the end of the replay: the exchange has position ${collected.position} and cash ${collected.cash}, the bot has position ${inventory} and cash ${counted}`,
-      );
-    }
+    const { balances } = this.#options;
+    if (this.#account.engine.books.length === 1) this.#assertEqual(snapshot.booked, collected);
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, inventory, this.#minor];
     if (hedged !== null) numbers.push(profit.hedging);
     this.#hash.text(numbers.map(String).join(' '));
@@ -1096,7 +1117,7 @@ export class TapeReplay {
       requests: {
         placed: this.#placed,
         canceled: this.#canceled,
-        overBudget: this.#budget.refused,
+        overBudget: this.#overBudget,
         lockedOut: this.#lockedOut,
       },
       refusedPostOnly: this.#refusedPostOnly,
@@ -1105,10 +1126,22 @@ export class TapeReplay {
       collected,
       hedged,
       recorded: this.#recorded,
-      haltedBecause: this.#engine.book.haltedBecause,
+      haltedBecause: this.#book.haltedBecause,
       left,
       hash: this.#hash.digest(),
     };
+  }
+
+  /** Compares the accounts of exchange and bot, which are computed from the same fills and must be equal. */
+  #assertEqual({ inventory, holdings }: Snapshot['booked'], collected: Collected): void {
+    const { instrument, balances } = this.#options;
+    const cash = (holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
+    const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);
+    if (collected.position !== inventory || collected.cash !== counted) {
+      throw new Error(
+        `the accounts differ at the end of the replay: the exchange has position ${collected.position} and cash ${collected.cash}, the bot has position ${inventory} and cash ${counted}`,
+      );
+    }
   }
 
   #tellRates(at: Millis): void {

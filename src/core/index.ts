@@ -46,6 +46,7 @@ export * from './marketdata/stepSequence.ts';
 export { isPositionLimitReason, RESUMED_BEYOND_LIMIT } from './risk/positionLimit.ts';
 export * from './orders/commands.ts';
 export type { OrderCount } from './orders/orderCounts.ts';
+export { FairShares } from './orders/fairShares.ts';
 export { LOOK_EVERY_MAX_MS } from './orders/unknownOrderResolver.ts';
 export { orderIdOf, ORDER_COUNTERS, type OrderKind } from './orders/originIds.ts';
 export * from './orders/orders.ts';

@@ -136,6 +136,9 @@ describe('one bot with three books', () => {
       expect([refused.code, refused.stderr.trim().split('\n').length], what).toEqual([2, 1]);
       expect(refused.stderr).toContain(`books: expected one book for ${what}, found 3`);
     }
+    const flag = await ran(['backtest', '-c', config, '--threads', '2']);
+    expect([flag.code, flag.stderr.trim().split('\n').length]).toEqual([2, 1]);
+    expect(flag.stderr).toContain('--threads: not supported with several books');
   });
 
   test('gets a book and loses a book by a reload, over a kill amid it: no order is left, the ledger is exact', async () => {

@@ -35,8 +35,9 @@
  * It was raised by 330 for cross rates and the limit on the value of several books: their sections and keys.
  * It was raised by 75 for alerts, doctor and remote control of several books.
  * It was raised by 168 for request budgets that several books share.
+ * It was raised by 180 for backtests of several books.
  */
-export const WORDS_MAX = 48_138;
+export const WORDS_MAX = 48_318;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -47,9 +48,9 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/agents.md': 350,
   'docs/alerts.md': 675,
   'docs/backtest-figures.md': 650,
-  'docs/backtest.md': 550,
+  'docs/backtest.md': 645,
   'docs/calibrate.md': 620,
-  'docs/cli.md': 3_290,
+  'docs/cli.md': 3_310,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_390,
@@ -72,7 +73,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 990,
   'docs/importing.md': 800,
-  'docs/json.md': 2_335,
+  'docs/json.md': 2_380,
   'docs/ledger.md': 502,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 610,
@@ -89,7 +90,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/report.md': 545,
   'docs/runbook.md': 3_135,
   'docs/scout.md': 1_050,
-  'docs/several-books.md': 810,
+  'docs/several-books.md': 830,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 345,

@@ -202,10 +202,10 @@ function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onSha
 
 /**
  * Returns the fees that the configuration sets for its backtests or its embedded exchange, as one tier for any volume;
- * `null` if it sets no fees.
+ * `null` if it sets no fees. `traded`: the book of `exchange.fees`.
  */
-export function ownFees({ backtest, exchange, book }: Config): ReplayOptions['fees'] | null {
-  const fees = backtest.fees ?? embeddedFeesOf(exchange, book, book);
+export function ownFees({ backtest, exchange, book }: Config, traded = book): ReplayOptions['fees'] | null {
+  const fees = backtest.fees ?? embeddedFeesOf(exchange, traded, book);
   return fees === undefined ? null : { tiers: [{ volume: ANY_VOLUME, ...fees }], volume30d: '0' };
 }
 
@@ -223,9 +223,9 @@ export const ANY_VOLUME = '999999999999999';
  * Returns the fees and balances of the simulated account. For the embedded exchange, fees and balances are those of its
  * configuration. For a remote exchange, the 30-day volume is 0, and the balances cover the position limit.
  */
-export function simulatedAccountOf(config: Config, instrument: Instrument, firstTicks: number) {
+export function simulatedAccountOf(config: Config, instrument: Instrument, firstTicks: number, traded = config.book) {
   const { exchange, limits, inventory } = config;
-  const own = ownFees(config);
+  const own = ownFees(config, traded);
   const { tiers } = feesOf(instrument.minor);
   if (exchange.kind === 'embedded')
     return { fees: own ?? { tiers, volume30d: exchange.volume30d }, balances: exchange.balances };

@@ -49,7 +49,8 @@ export type Latencies = {
   readonly fills?: LatencySpec;
 };
 
-const RUN = 1;
+/** Number of the run in the order ids of a replay. */
+export const RUN = 1;
 
 /** Inputs of one run except the rows; plain data, so that a job can be sent to another thread. */
 export type ModelJob = {
@@ -94,6 +95,10 @@ export function sourceFor(jobs: readonly Pick<ModelJob, 'latencies' | 'seed'>[],
   return { kind: 'memory', rows: windowOf(source, first).whole() };
 }
 
+/** Returns the rows of a source, or a sliding window over them. */
+export const openRows = (source: RowSource, job: Pick<ModelJob, 'latencies' | 'seed'>): MarketRows | RowWindow =>
+  source.kind === 'memory' ? source.rows : windowOf(source, job);
+
 const windowOf = (
   { dir, options }: Extract<RowSource, { kind: 'stored' }>,
   { latencies, seed }: Pick<ModelJob, 'latencies' | 'seed'>,
@@ -117,7 +122,7 @@ export async function runJobs(
 ): Promise<readonly ReplayReport[]> {
   const [first] = jobs;
   if (first === undefined) return [];
-  const given = source.kind === 'memory' ? source.rows : windowOf(source, first);
+  const given = openRows(source, first);
   const rows = given instanceof RowWindow ? given.rows : given;
   const files: (CsvOutput | null)[] = [];
   try {
@@ -149,7 +154,8 @@ function modelOfJob({ model, fitted, instrument, seed }: ModelJob, rows: MarketR
   return fittedModel(fitted, () => random.next());
 }
 
-function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
+/** Returns the options of the replay of a job over its rows. */
+export function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
   const { instrument, latencies, seed } = job;
   // A replay has no account on another exchange, so hedges on another exchange are removed from the configuration.
   const config = withoutPlace(job.config);

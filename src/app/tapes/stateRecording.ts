@@ -1,10 +1,10 @@
 /** Import of a bot's own recording from its state directory: books and trades that the bot received. */
 import { existsSync, statSync } from 'node:fs';
-import { recordedConfig } from '../../config.ts';
+import { booksOf, recordedConfig } from '../../config.ts';
 import type { EngineEvent, Instrument } from '../../core/index.ts';
 import { lineOf, type LevelChange, type RecordingLine } from '../../live/recording/recording.ts';
 import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
-import { firstRules } from '../../live/replay/replay.ts';
+import { firstRulesOfBooks } from '../../live/replay/replay.ts';
 import { KIND, RowBuffer, SIDE, sideCodeOf, type Chunk, type Recording } from '../../tape/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
@@ -22,7 +22,13 @@ export const isStateFolder = (path: string, format: string | undefined): boolean
 
 const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
-type Run = { readonly run: number; readonly book: string; readonly instrument: Instrument };
+/** One book of a run. `isFirst`: whether events without a symbol are of this book. */
+type Run = {
+  readonly run: number;
+  readonly book: string;
+  readonly isFirst: boolean;
+  readonly instrument: Instrument;
+};
 
 /**
  * Returns every recorded run of one book, oldest first. Times are by the bot's clock, because no other times are
@@ -64,9 +70,15 @@ function runsIn(dir: string): readonly Run[] {
   return recordingsIn(dir).flatMap(({ run }) => {
     try {
       const of = recordedRunOf(dir, run);
-      const rules = firstRules(dir, run);
-      if (of === null || rules === null) return [];
-      return [{ run, book: recordedConfig(of.setup).book, instrument: rules.instrument }];
+      if (of === null) return [];
+      const books = booksOf(recordedConfig(of.setup)).map(({ book }) => book);
+      const rules = firstRulesOfBooks(dir, run, books.length);
+      return rules.map(({ instrument }) => ({
+        run,
+        book: instrument.symbol,
+        isFirst: instrument.symbol === books[0],
+        instrument,
+      }));
     } catch (error) {
       throw new UsageError(
         `${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}; move the recording of this run away`,
@@ -95,13 +107,14 @@ async function* rowsOfRuns(
   const rows = new RowBuffer(findings);
   const reading = { findings, gap };
   let before: number | null = null;
-  for (const { run, instrument: own } of runs) {
+  for (const one of runs) {
+    const { run, instrument: own } = one;
     const place = `${dir}, run ${run}`;
     if (own.tick !== instrument.tick) {
       findings.found('runs before a change of the tick size', 'left out', place);
       continue;
     }
-    const reader = new RunReader(rows, reading);
+    const reader = new RunReader(rows, reading, one);
     let number = 0;
     const onDamage = () => findings.found('runs with a damaged recording', 'read up to the damage', rows.place);
     for (const line of linesOf(dir, run, onDamage)) {
@@ -136,13 +149,15 @@ async function* rowsOfRuns(
 class RunReader {
   readonly #rows: RowBuffer;
   readonly #reading: Pick<Reading, 'findings' | 'gap'>;
+  readonly #run: Pick<Run, 'book' | 'isFirst'>;
   #hasBook = false;
   /** Time since which trades may be missing; `null` if none is missing. Missed trades are reported late. */
   #missingSince: number | null = null;
 
-  constructor(rows: RowBuffer, reading: Pick<Reading, 'findings' | 'gap'>) {
+  constructor(rows: RowBuffer, reading: Pick<Reading, 'findings' | 'gap'>, run: Pick<Run, 'book' | 'isFirst'>) {
     this.#rows = rows;
     this.#reading = reading;
+    this.#run = run;
   }
 
   /** Ends the run with its last book. */
@@ -157,6 +172,9 @@ class RunReader {
   read(line: RecordingLine): { readonly at: number; readonly isFirst: boolean } | null {
     if (line.kind !== 'input') return null;
     const { event, levels } = line;
+    const { book, isFirst } = this.#run;
+    const symbol = 'symbol' in event ? event.symbol : undefined;
+    if (symbol === undefined ? !isFirst : symbol !== book) return null;
     if (event.kind === 'book') return { at: event.at, isFirst: this.#book(event.at, levels) };
     if (event.kind === 'public trade' && this.#hasBook) this.#trade(event);
     if (event.kind === 'history gap') this.#setMissing(event.isOpen, event.at);

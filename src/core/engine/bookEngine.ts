@@ -942,6 +942,11 @@ export class BookEngine implements AccountBook {
     return { price: mid + ticks, steps };
   }
 
+  /** Inventory by which the strategy skews its quotes, in the base currency: the joint or its own. */
+  get skewAmount(): number {
+    return this.#skewLots * Number(this.#rules.instrument.lot);
+  }
+
   #view(at: Millis): View {
     const fair = this.#fair(at);
     return {

@@ -6,7 +6,14 @@ import { AccountState } from './accountState.ts';
 import { BookEngine } from './bookEngine.ts';
 import { bookStatesIn, continuedStates, withoutLots, type BookStates } from './bookStates.ts';
 import type { BookOptions, EngineNews, EngineOptions, SharedOptions } from './engineTypes.ts';
-import { isBookEvent, type AccountEvent, type OneBookEvent, type EngineEvent, type RestoredLedger } from './event.ts';
+import {
+  isBookEvent,
+  isReadEvent,
+  type AccountEvent,
+  type OneBookEvent,
+  type EngineEvent,
+  type RestoredLedger,
+} from './event.ts';
 import { CrossRateWatch } from '../risk/crossRateWatch.ts';
 import { connectedBooks, JointInventory } from '../risk/jointInventory.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
@@ -133,7 +140,9 @@ export class Engine {
       return NOTHING;
     }
     this.#applyAccount(event);
-    return this.#decide(event.at);
+    // A book that is not named has its own event at this time, which must come before its decision.
+    const isOfOneBook = isReadEvent(event) && event.symbol !== undefined;
+    return this.#decide(event.at, isOfOneBook ? [this.#named(event.symbol, event.kind)] : this.books);
   }
 
   #applyAccount(event: AccountEvent): void {
@@ -174,9 +183,9 @@ export class Engine {
     return book;
   }
 
-  #decide(at: Millis): readonly Approved<Command>[] {
+  #decide(at: Millis, deciding: readonly BookEngine[]): readonly Approved<Command>[] {
     if (this.books.length === 1) return this.books[0]!.decide(at);
-    const commands = this.books.flatMap(book => book.decide(at));
+    const commands = deciding.flatMap(book => book.decide(at));
     // The loss of a halted book halts the others.
     if (this.books.some(book => book.haltedBecause === null)) for (const book of this.books) book.checkHalted(at);
     return commands;

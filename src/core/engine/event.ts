@@ -82,7 +82,7 @@ export type EngineEvent =
       readonly ledger: RestoredLedger | null;
     }
   /** Passage of time; the event carries no other data. */
-  | { readonly kind: 'timer'; readonly at: Millis }
+  | { readonly kind: 'timer'; readonly symbol?: string; readonly at: Millis }
   /**
    * Current order book. `startedAt` is the start of the read, if the book includes the bot's orders; `null` if it
    * excludes them. The driver owns `book` and may change it after the step, so the engine copies the levels that it
@@ -194,6 +194,7 @@ export type EngineEvent =
    */
   | {
       readonly kind: 'trades';
+      readonly symbol?: string;
       readonly at: Millis;
       readonly startedAt: Millis;
       readonly complete: boolean;
@@ -206,6 +207,7 @@ export type EngineEvent =
    */
   | {
       readonly kind: 'open orders';
+      readonly symbol?: string;
       readonly at: Millis;
       readonly startedAt: Millis;
       readonly complete: boolean;
@@ -214,6 +216,7 @@ export type EngineEvent =
     }
   | {
       readonly kind: 'looked up';
+      readonly symbol?: string;
       readonly at: Millis;
       readonly startedAt: Millis;
       readonly ids: readonly string[];
@@ -221,12 +224,14 @@ export type EngineEvent =
     }
   | {
       readonly kind: 'placed';
+      readonly symbol?: string;
       readonly at: Millis;
       readonly id: string;
       readonly outcome: Outcome<{ readonly oid: string }>;
     }
   | {
       readonly kind: 'canceled';
+      readonly symbol?: string;
       readonly at: Millis;
       readonly startedAt: Millis;
       readonly ids: readonly string[];
@@ -290,3 +295,12 @@ export type AccountEvent = Exclude<EngineEvent, OneBookEvent | { kind: 'restore'
 
 /** Whether an event is of one book, so that only this book learns of it. */
 export const isBookEvent = (event: EngineEvent): event is OneBookEvent => IS_BOOK_KIND.has(event.kind);
+
+const READ_KINDS = ['timer', 'trades', 'open orders', 'looked up', 'placed', 'canceled'] as const;
+const IS_READ_KIND: ReadonlySet<string> = new Set(READ_KINDS);
+
+/** Reads of the account and answers of the exchange. With a symbol, only this book learns of the event and decides. */
+export type ReadEvent = Extract<EngineEvent, { kind: (typeof READ_KINDS)[number] }>;
+
+/** Whether an event is a read of the account, an answer of the exchange, or the time. */
+export const isReadEvent = (event: EngineEvent): event is ReadEvent => IS_READ_KIND.has(event.kind);

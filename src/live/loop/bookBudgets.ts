@@ -1,5 +1,6 @@
 /** Request budgets that the books of one bot share by value: reads of polled books, and placements while scarce. */
 import {
+  FairShares,
   isBookEvent,
   mayLive,
   requoteFrom,
@@ -15,7 +16,6 @@ import {
 } from '../../core/index.ts';
 import type { MarketData } from '../market/marketData.ts';
 import { BookPolls, type SharedReads } from './bookPolls.ts';
-import { FairShares } from './fairShares.ts';
 
 /** Time until a book that may not place now can probably place, in seconds. */
 const NEXT_CHANCE_S = 10;

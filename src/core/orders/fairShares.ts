@@ -1,7 +1,8 @@
 /**
  * Shares of several books in a scarce request budget: no book places more than its share, by the value of its orders.
  */
-import type { Clock, Millis } from '../../core/index.ts';
+import type { Millis } from '../model/units.ts';
+import type { Clock } from '../ports/port.ts';
 
 /**
  * Maximum number of remaining requests at which the budget counts as scarce. Lower with a small limit: see
@@ -17,7 +18,7 @@ const WEIGHT_MAX = 1_000;
 const SHARE_MIN = 1 / 4;
 
 export class FairShares {
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #left: () => number;
   readonly #value: (book: string, scarcity: number) => number;
   readonly #placed: ReadonlyMap<string, Millis[]>;
@@ -31,7 +32,7 @@ export class FairShares {
    * is worth now, given the scarcity of the budget from 0 to 1; without it, all books are worth the same.
    */
   constructor(
-    clock: Clock,
+    clock: Pick<Clock, 'elapsed'>,
     left: () => number,
     books: readonly string[],
     value: (book: string, scarcity: number) => number = () => 1,

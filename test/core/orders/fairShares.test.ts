@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
-import { FairShares, SCARCE_BELOW } from '../../../src/live/loop/fairShares.ts';
+import { FairShares, SCARCE_BELOW } from '../../../src/core/orders/fairShares.ts';
 
 const BOOKS = ['a_m', 'b_m', 'c_m'];
 

@@ -1,0 +1,205 @@
+/** Backtest of several books: replays one tape per book on one clock under each fill model, and writes one report. */
+import {
+  hashOver,
+  recordLinkedFlows,
+  skewsOf,
+  totalsOf,
+  type BacktestReport,
+  type DeskModel,
+  type DeskReport,
+  type DeskRun,
+  type ModelName,
+} from '../../index.ts';
+import { booksOf, booksText, externalReferenceOf, flowMarketOf, type Config } from '../../../src/config.ts';
+import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
+import { loadStoredTape, type Tape } from '../../../src/tape/index.ts';
+import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { replayedFlaws, simulatedAccountOf } from '../backtest/backtest.ts';
+import { sourceFor, type Latencies } from '../backtest/backtestModel.ts';
+import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
+import type { LatencyFlags } from '../backtest/latencyFlags.ts';
+import { cutAt, gapsOf, marketOf, noOverlapReason, type RecordedMarket, type TradedTime } from '../backtest/market.ts';
+import { missingReference, recordedElsewhere } from '../backtest/recordedReference.ts';
+import type { ReportFiles } from '../backtest/reportFiles.ts';
+import { runDeskJob, type DeskJob, type DeskJobBook } from './deskRun.ts';
+import { commonSpan, tapesOfBooks, type DeskTape } from './deskTapes.ts';
+import { evenShares } from './evenShares.ts';
+
+export type DeskOptions = {
+  readonly config: Config;
+  /** Text of the configuration, for the report. `version` is the version of Puntas. */
+  readonly configText: string;
+  readonly version: string;
+  /** Recordings in any order; `null` to record the simulated markets of the configuration first. */
+  readonly tapes: readonly DeskTape[] | null;
+  readonly seed: number;
+  /** Length of the simulated markets, in seconds. */
+  readonly flowSeconds: number;
+  readonly models: readonly ModelName[];
+  readonly from?: 'levels' | 'orders';
+  readonly latencies: Latencies;
+  readonly latencyText: LatencyFlags;
+  readonly time: TradedTime;
+  /** Whether to repeat the run with each book alone. */
+  readonly alone: boolean;
+  /** Files of a book; `null` if none are written. */
+  readonly files: ((book: string) => ReportFiles) | null;
+  readonly progress: Progress;
+};
+
+/** Runs the backtest. Throws `UsageError` for errors that the operator can fix. */
+export async function backtestDesk(options: DeskOptions): Promise<DeskReport> {
+  const { config, models, progress, alone } = options;
+  const books = booksOf(config);
+  const given = options.tapes ?? (await recordedFlows(options));
+  const whole = tapesOfBooks(config, given);
+  const common = commonSpan(whole)!;
+  const { since = common.from, until = common.to } = options.time;
+  if (!(Math.max(since, common.from) < Math.min(until, common.to)))
+    throw new UsageError(
+      noOverlapReason(whole[0]!, options.time) ??
+        `--since and --until exclude the common time of the recordings; choose times from ${new Date(common.from).toISOString()} to ${new Date(common.to).toISOString()}`,
+    );
+  const span = { from: Math.max(since, common.from), to: Math.min(until, common.to) };
+  const tapes = whole.map(tape => cutAt(tape, span.to));
+  const markets = tapes.map(tape => marketOf(tape, options));
+  const accounts = books.map((one, i) =>
+    simulatedAccountOf(one, markets[i]!.instrument, markets[i]!.firstTicks, config.book),
+  );
+  const balances = config.exchange.kind === 'embedded' ? config.exchange.balances : addedUp(accounts);
+  const references = books.map(one => referencesOf(one, books, tapes));
+  const job = (model: ModelName): DeskJob => ({
+    ...{ config, model, ...span, balances, privatePerMinute: config.exchange.budgets.privatePerMinute },
+    ...{ seed: options.seed, latencies: options.latencies },
+    books: books.map((one, i): DeskJobBook => {
+      const { instrument } = markets[i]!;
+      return {
+        instrument,
+        rows: rows[i]!,
+        gaps: gapsOf(tapes[i]!).filter(gap => gap.to > span.from),
+        fees: accounts[i]!.fees,
+        csv: options.files?.(one.book).csv(model, false) ?? null,
+        elsewhere: recordedElsewhere(one, references[i]!, span) ?? undefined,
+      };
+    }),
+  });
+  const jobs = models.map(() => ({ seed: options.seed, latencies: options.latencies }));
+  const rows = markets.map(market => sourceFor(jobs, market.rows));
+  const runs = await withProgress(progress, booksText(config), async onShare => {
+    const done: DeskRun[] = [];
+    for (const [i, model] of models.entries()) {
+      done.push(runDeskJob(job(model), share => onShare((i + share) / models.length)));
+      await nextTurn();
+    }
+    return done;
+  });
+  const apart = alone
+    ? await withProgress(progress, 'each book alone', onShare => runAlone(models.map(job), onShare))
+    : null;
+  const names = books.map(({ book }, i) => ({ book, minor: markets[i]!.instrument.minor }));
+  const together = runs.map(({ reports, skews }, i): DeskModel => ({
+    model: models[i]!,
+    together: totalsOf(names, reports),
+    ...(config.jointInventory !== undefined && { jointInventory: skewsOf(names, skews) }),
+    ...(apart !== null && { alone: totalsOf(names, apart[i]!) }),
+    hash: hashOver(reports.map(({ hash }) => hash)),
+  }));
+  return {
+    from: new Date(span.from).toISOString(),
+    to: new Date(span.to).toISOString(),
+    together,
+    books: books.map((one, i) =>
+      reportOfBook(options, one, markets[i]!, tapes[i]!, {
+        ...{ runs: runs.map(({ reports }) => reports[i]!), references: references[i]!, from: span.from },
+      }),
+    ),
+    hash: hashOver(together.map(({ hash }) => hash)),
+  };
+}
+
+/** Lets the program print progress and receive signals. */
+const nextTurn = (): Promise<void> => new Promise(resolve => void setImmediate(resolve));
+
+async function runAlone(jobs: readonly DeskJob[], onShare: OnShare): Promise<readonly DeskRun['reports'][]> {
+  const all: DeskRun['reports'][] = [];
+  for (const [m, job] of jobs.entries()) {
+    const reports: DeskRun['reports'][number][] = [];
+    for (const [i, share] of evenShares(job.config, job.balances).entries()) {
+      reports.push(...runDeskJob({ ...job, ...share, books: [{ ...job.books[i]!, csv: null }] }).reports);
+      onShare((m + (i + 1) / job.books.length) / jobs.length);
+      await nextTurn();
+    }
+    all.push(reports);
+  }
+  return all;
+}
+
+function reportOfBook(
+  options: DeskOptions,
+  config: Config,
+  { instrument, hash, span }: RecordedMarket,
+  tape: DeskTape,
+  {
+    runs,
+    references,
+    from,
+  }: { readonly runs: DeskRun['reports']; readonly references: ReferenceTapes; readonly from: number },
+): BacktestReport {
+  const { source, flaws } = 'options' in tape ? tape.tape : tape;
+  const noReference = missingReference(config, references);
+  return {
+    book: config.book,
+    strategy: config.strategy.name,
+    major: instrument.major,
+    minor: instrument.minor,
+    tape: { source, hash, dirt: [...flaws, ...replayedFlaws(runs)], gaps: gapsOf(tape) },
+    ...(references.size > 0 && {
+      reference: [...references].map(([book, { source: of }]) => ({ book, source: of })),
+    }),
+    ...(noReference !== null && { noReference }),
+    ...options.latencyText,
+    ...(from > span.from && { warmUpFrom: new Date(span.from).toISOString() }),
+    seed: options.tapes === null ? options.seed : null,
+    config: options.configText,
+    made: { puntas: options.version, node: process.versions.node },
+    models: runs,
+    hash: hashOver(runs.map(report => report.hash)),
+  };
+}
+
+/** Returns the recordings of other books of the desk that the reference price of a book uses. */
+function referencesOf(config: Config, books: readonly Config[], tapes: readonly DeskTape[]): ReferenceTapes {
+  const wanted = externalReferenceOf(config)?.legs.map(({ book }) => book) ?? [];
+  const found = books.flatMap(({ book }, i) => (wanted.includes(book) ? [[book, loaded(tapes[i]!)] as const] : []));
+  return new Map(found.length === wanted.length ? found : []);
+}
+
+const loaded = (tape: DeskTape): Tape => ('options' in tape ? loadStoredTape(tape.tape) : tape);
+
+function addedUp(accounts: readonly { readonly balances: Readonly<Record<string, string>> }[]): Record<string, string> {
+  const sums = new Map<string, bigint>();
+  for (const { balances } of accounts)
+    for (const [currency, total] of Object.entries(balances))
+      sums.set(currency, (sums.get(currency) ?? 0n) + moneyOf(total));
+  return Object.fromEntries([...sums].map(([currency, sum]) => [currency, textOfMoney(money(sum))]));
+}
+
+/** Records the simulated markets of all books, whose prices agree. */
+async function recordedFlows({ config, seed, flowSeconds, progress }: DeskOptions): Promise<readonly Tape[]> {
+  const market = flowMarketOf(config.exchange);
+  if (market === undefined)
+    throw new UsageError(
+      'exchange.market: a backtest of several books can record only the market of kind flow; pass recordings with --tape',
+    );
+  const books = Object.fromEntries(booksOf(config).map(({ book }) => [book, market.books?.[book] ?? {}]));
+  return withProgress(progress, 'recording the flow', onShare => {
+    try {
+      return recordLinkedFlows(books, { seed, seconds: flowSeconds, correlation: market.correlation }, onShare);
+    } catch (error) {
+      throw new UsageError(
+        `${error instanceof Error ? error.message : String(error)}; pass recordings with --tape instead`,
+      );
+    }
+  });
+}

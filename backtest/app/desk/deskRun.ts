@@ -1,0 +1,77 @@
+/** One replay of several books of one account under one fill model. */
+import {
+  reportOf,
+  runDesk,
+  RowWindow,
+  type DeskReplayOptions,
+  type DeskRun,
+  type ModelName,
+  type SideBySideOptions,
+} from '../../index.ts';
+import { booksOf, configOfBooks, type Config } from '../../../src/config.ts';
+import { engineOf } from '../../../src/wiring/bot.ts';
+import { openRows, replayOf, RUN, type ModelJob, type RowSource } from '../backtest/backtestModel.ts';
+import { openCsv, type CsvOutput } from '../backtest/csvFiles.ts';
+import { withRecordedSource } from '../backtest/recordedReference.ts';
+
+/** Inputs of one book. */
+export type DeskJobBook = Pick<ModelJob, 'instrument' | 'gaps' | 'fees' | 'csv' | 'elsewhere'> & {
+  readonly rows: RowSource;
+};
+
+/** Inputs of one run. `books` are in the order of the configuration, which has one or several. */
+export type DeskJob = Pick<ModelJob, 'config' | 'from' | 'to' | 'seed' | 'latencies' | 'balances'> & {
+  readonly model: ModelName;
+  readonly privatePerMinute: number;
+  readonly books: readonly DeskJobBook[];
+};
+
+/**
+ * Runs a job. `onShare` receives the completed share, 0 to 1; `onTurn` as in `DeskReplayOptions`. Throws `UsageError`
+ * if a CSV file cannot be written.
+ */
+export function runDeskJob(
+  job: DeskJob,
+  onShare: (share: number) => void = () => undefined,
+  onTurn?: DeskReplayOptions['onTurn'],
+): DeskRun {
+  const { config, books, balances, privatePerMinute, from, to } = job;
+  const files: (CsvOutput | null)[] = [];
+  try {
+    for (const { csv } of books) files.push(csv && openCsv(csv));
+    const { books: results, skews } = runDesk({
+      books: booksOf(config).map((one, i) => ({
+        ...bookOptions(job, one, i, files[i] ?? null),
+        ...(i === 0 && { onProgress: onShare }),
+      })),
+      balances,
+      privatePerMinute,
+      from,
+      to,
+      ...(onTurn && { onTurn }),
+      engine: (rates, onNews) => {
+        const [first, ...others] = books.map(({ instrument }, i) => ({ instrument, ...rates[i]! }));
+        return engineOf(recordedSources(config), first!, RUN, onNews, false, others);
+      },
+    });
+    for (const file of files) file?.finish();
+    return { reports: results.map((result, i) => reportOf(books[i]!.instrument, result)), skews };
+  } catch (error) {
+    for (const file of files) file?.discard();
+    throw error;
+  }
+}
+
+const recordedSources = (config: Config): Config => configOfBooks(booksOf(config).map(withRecordedSource));
+
+function bookOptions(
+  job: DeskJob,
+  config: Config,
+  i: number,
+  file: CsvOutput | null,
+): SideBySideOptions & { readonly rows: RowWindow['rows'] | RowWindow } {
+  const { rows: source, ...book } = job.books[i]!;
+  const rows = openRows(source, job);
+  const { hedge: _, ...options } = replayOf({ ...job, ...book, config }, rows instanceof RowWindow ? rows.rows : rows);
+  return { ...options, rows, ...(file !== null && { sink: file.sink }) };
+}

@@ -1,0 +1,38 @@
+/** Terminal output of a backtest of several books. */
+import { gainText, numberText, percent } from '../../../src/pages/index.ts';
+import { mainOf, type DeskModel, type DeskReport, type DeskTotal } from '../../index.ts';
+import { describeBacktest } from '../backtest/backtestText.ts';
+
+/** Describes each book like a backtest of one book, then the books together by quote currency. */
+export function describeDesk({ books, together }: DeskReport): string {
+  const main = mainOf(together);
+  return [
+    ...books.map(describeBacktest),
+    'all books together',
+    ...together.flatMap(({ model, together: totals }) =>
+      totals.map(total => `  ${model.padEnd(12)} ${totalText(total)}`),
+    ),
+    ...(main === null ? [] : [...skewLines(main), ...aloneLines(main)]),
+  ].join('\n');
+}
+
+function totalText({ minor, pnl, fills, books }: DeskTotal): string {
+  const gain = (text: string): string => gainText(text, minor);
+  return `${gain(pnl.total)} ${minor} with ${numberText(fills)} fills in ${books.join(', ')}: spread ${gain(pnl.spread)}, inventory ${gain(pnl.inventory)}, fees ${gain(pnl.fees)}`;
+}
+
+const skewLines = ({ jointInventory = [] }: DeskModel): readonly string[] =>
+  jointInventory.map(
+    ({ book, share }) =>
+      `  ${book}: ${share === null ? 'no inventory to skew by' : `${percent(share)} of the skew comes from the other books`}`,
+  );
+
+function aloneLines({ together, alone = [] }: DeskModel): readonly string[] {
+  return alone.map(({ minor, pnl }, i) => {
+    const worth = sharingWorth(together[i]!.pnl.total, pnl.total);
+    return `  each book alone, with an even share of funds and requests: ${gainText(pnl.total, minor)} ${minor}; sharing made ${gainText(worth, minor)} ${minor}`;
+  });
+}
+
+/** Returns the profit of the books together minus that of the books alone, approximate. */
+const sharingWorth = (together: string, alone: string): number => Number(together) - Number(alone);

@@ -1,0 +1,92 @@
+/** Result of a backtest of several books as numbers and text for JSON: by book, and together by quote currency. */
+import { createHash } from 'node:crypto';
+import { moneyOf, textOfMoney, money } from '../../src/core/index.ts';
+import { short } from '../../src/pages/index.ts';
+import type { BacktestReport, ReplayReport } from '../report/report.ts';
+import type { Parts } from '../report/periods.ts';
+import type { SkewSizes } from '../replay/jointShares.ts';
+
+/** Books with one quote currency, added up. Money is exact decimal text in that currency. */
+export type DeskTotal = {
+  readonly minor: string;
+  readonly books: readonly string[];
+  readonly pnl: Parts;
+  readonly fills: number;
+  readonly volume: string;
+};
+
+/**
+ * Inventories of one book: mean size of its own, and mean size of what the other books added for the skew, in its base
+ * currency. `share`: the part of both that comes from the other books; `null` without inventory.
+ */
+export type DeskSkew = {
+  readonly book: string;
+  readonly own: number;
+  readonly fromOthers: number;
+  readonly share: number | null;
+};
+
+/** Run of all books under one fill model. */
+export type DeskModel = {
+  readonly model: string;
+  readonly together: readonly DeskTotal[];
+  /** Absent without joint inventory. */
+  readonly jointInventory?: readonly DeskSkew[];
+  /** Result of the books if each has an even share of funds and requests and its own inventory; absent without --alone. */
+  readonly alone?: readonly DeskTotal[];
+  /** Hash over the hashes of all books. */
+  readonly hash: string;
+};
+
+/** Report of a backtest of several books. Equal tapes, configurations and seeds give equal reports, except `made`. */
+export type DeskReport = {
+  /** Trading time of all books. */
+  readonly from: string;
+  readonly to: string;
+  readonly together: readonly DeskModel[];
+  /** Report of each book. Balances and requests are those of the whole account. */
+  readonly books: readonly BacktestReport[];
+  /** Hash over the hashes of all models. */
+  readonly hash: string;
+};
+
+/** Results of all books under one model, in the order of the books. */
+export type DeskRun = { readonly reports: readonly ReplayReport[]; readonly skews: readonly SkewSizes[] };
+
+/** Identity of a book in a desk. */
+export type DeskBookName = { readonly book: string; readonly minor: string };
+
+/** Adds up runs by quote currency, in the order of the books. */
+export function totalsOf(books: readonly DeskBookName[], reports: readonly ReplayReport[]): readonly DeskTotal[] {
+  return [...new Set(books.map(({ minor }) => minor))].map(minor => {
+    const of = books.flatMap((book, i) => (book.minor === minor ? [{ book, report: reports[i]! }] : []));
+    const sum = (text: (report: ReplayReport) => string): string =>
+      textOfMoney(money(of.reduce((total, { report }) => total + moneyOf(text(report)), 0n)));
+    const part = (key: keyof Parts): string => sum(({ pnl }) => pnl[key]);
+    return {
+      minor,
+      books: of.map(({ book }) => book.book),
+      pnl: {
+        spread: part('spread'),
+        inventory: part('inventory'),
+        fees: part('fees'),
+        hedging: part('hedging'),
+        total: part('total'),
+      },
+      fills: of.reduce((total, { report }) => total + report.fills, 0),
+      volume: sum(({ volume }) => volume.minor),
+    };
+  });
+}
+
+/** Returns the inventories by which each book skewed its quotes. */
+export const skewsOf = (books: readonly DeskBookName[], skews: readonly SkewSizes[]): readonly DeskSkew[] =>
+  books.map(({ book }, i) => {
+    const { own, fromOthers } = skews[i]!;
+    const all = own + fromOthers;
+    return { book, own: short(own), fromOthers: short(fromOthers), share: all > 0 ? short(fromOthers / all) : null };
+  });
+
+/** Returns the hash over other hashes, in order. */
+export const hashOver = (hashes: readonly string[]): string =>
+  createHash('sha256').update(hashes.join(' ')).digest('hex');

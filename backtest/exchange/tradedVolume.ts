@@ -1,0 +1,27 @@
+/** Volume that an account traded in one quote currency in the last 30 days of a replay. */
+import { money, type Millis, type Money } from '../../src/core/index.ts';
+
+const DAY = 86_400_000;
+const DAYS = 30;
+
+/** Sum over the books that share the volume. */
+export class TradedVolume {
+  readonly #days = new Map<number, bigint>();
+  #sum = 0n;
+
+  get sum(): Money {
+    return money(this.#sum);
+  }
+
+  /** Adds a traded volume, and drops volume that is older than 30 days. */
+  add(volume: Money, at: Millis): void {
+    const day = Math.floor(at / DAY);
+    this.#days.set(day, (this.#days.get(day) ?? 0n) + volume);
+    this.#sum += volume;
+    for (const [old, expired] of this.#days) {
+      if (old > day - DAYS) continue;
+      this.#days.delete(old);
+      this.#sum -= expired;
+    }
+  }
+}

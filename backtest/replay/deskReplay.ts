@@ -1,0 +1,97 @@
+/**
+ * Replay of several books of one account on one clock: the recorded markets of all books, one engine, shared balances
+ * and one request budget.
+ */
+import { moneyOf, type Millis } from '../../src/core/index.ts';
+import { ReplayAccount, type ReplayAccountOptions, type NewEngine } from './replayAccount.ts';
+import { JointShares, type SkewSizes } from './jointShares.ts';
+import { ReplayMarket } from './replayMarket.ts';
+import { TapeReplay, type ReplayOptions, type ReplayResult } from './replay.ts';
+
+/** Inputs of one book of a desk. */
+export type DeskReplayBook = Omit<ReplayOptions, keyof ReplayAccountOptions | 'engine' | 'hedge' | 'from' | 'to'>;
+
+/** Inputs of a replay of several books. `from` and `to`: start and end of trading, of all books. */
+export type DeskReplayOptions = ReplayAccountOptions & {
+  readonly books: readonly DeskReplayBook[];
+  readonly engine: NewEngine;
+  readonly from: Millis;
+  readonly to: Millis;
+  /** Receives the account every time after a book has acted. */
+  readonly onTurn?: (account: ReplayAccount) => void;
+};
+
+/** Results in the order of the books, and the sizes of their inventories. */
+export type DeskResult = { readonly books: readonly ReplayResult[]; readonly skews: readonly SkewSizes[] };
+
+type DeskMember = { readonly replay: TapeReplay; readonly market: ReplayMarket; isOver: boolean };
+
+/**
+ * Runs the replay. Events are in order of time; at one time, those of an earlier
+ * book come first. With one book, the result equals that of `TapeReplay`.
+ */
+export function runDesk(options: DeskReplayOptions): DeskResult {
+  const { books, engine, from, to, balances, privatePerMinute, exchangeLimits, onTurn } = options;
+  const shared = { balances, privatePerMinute, ...(exchangeLimits && { exchangeLimits }), from, to };
+  const account = new ReplayAccount(options, books, engine, from);
+  const members = books.map((book): DeskMember => {
+    const market = new ReplayMarket(book.rows);
+    const replay = new TapeReplay({ ...book, ...shared, engine: () => account.engine }, market, account);
+    return { replay, market, isOver: false };
+  });
+  const shares = new JointShares(account.engine.books, from, to);
+  for (const member of members) member.isOver = !member.replay.aim();
+  for (let next = nextOf(members); next !== null; next = nextOf(members)) {
+    const { dueAt } = next.replay.exchange;
+    // An execution in any market can cause an earlier event.
+    let isStopped = false;
+    for (const { market, isOver } of members) if (!isOver) isStopped = market.there.readTo(dueAt) || isStopped;
+    if (isStopped || !next.replay.exchange.act()) continue;
+    next.replay.turn(next.replay.exchange.reached);
+    for (const member of members)
+      if (member === next) member.isOver = !member.replay.aim();
+      else if (!member.isOver) member.replay.wake();
+    shares.advanceTo(account.now);
+    onTurn?.(account);
+  }
+  const results = members.map(({ replay }) => replay.result());
+  assertBalances(options, account, members);
+  return { books: results, skews: shares.end() };
+}
+
+/** Returns the member with the earliest event; the stop comes after all other events of its time. */
+function nextOf(members: readonly DeskMember[]): DeskMember | null {
+  let first: DeskMember | null = null;
+  for (const member of members) {
+    if (member.isOver) continue;
+    const { exchange, isStopNext } = member.replay;
+    const at = first?.replay.exchange.dueAt ?? Infinity;
+    if (exchange.dueAt < at || (exchange.dueAt === at && !isStopNext && first?.replay.isStopNext === true))
+      first = member;
+  }
+  return first;
+}
+
+/**
+ * Compares the balances of exchange and bot, which are computed from the same fills and must be equal in each currency.
+ */
+function assertBalances(
+  { books, balances }: DeskReplayOptions,
+  account: ReplayAccount,
+  members: readonly DeskMember[],
+): void {
+  const gained = new Map<string, bigint>();
+  const add = (currency: string, sum: bigint): void => void gained.set(currency, (gained.get(currency) ?? 0n) + sum);
+  books.forEach(({ instrument }, i) => {
+    const { major, minor } = members[i]!.replay.moved;
+    add(instrument.major, major);
+    add(instrument.minor, minor);
+  });
+  for (const [currency, sum] of gained) {
+    const booked = account.gained(currency, moneyOf(balances[currency] ?? '0'));
+    if (booked !== sum)
+      throw new Error(
+        `the accounts differ at the end of the replay: the exchange gained ${sum} ${currency}, the bot ${booked}`,
+      );
+  }
+}

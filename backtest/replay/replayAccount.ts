@@ -1,0 +1,206 @@
+/** Account of a replay: what all its books share. One engine, one set of balances and one request budget. */
+import {
+  FairShares,
+  isBookEvent,
+  isReadEvent,
+  type Approved,
+  type BookEngine,
+  type Command,
+  type Engine,
+  type EngineEvent,
+  type EngineNews,
+  type Instrument,
+  type Millis,
+  type Money,
+} from '../../src/core/index.ts';
+import { RequestLimits, switchesOf, type Switches } from '../../src/sandbox/index.ts';
+import { RequestBudget } from '../exchange/requestBudget.ts';
+import { Fees, type FeeOptions } from '../exchange/fees.ts';
+import { TradedVolume } from '../exchange/tradedVolume.ts';
+
+/** Fee rates of one book, in 10^-8. */
+export type BookFeeRates = { readonly makerRate: number; readonly takerRate: number };
+
+/** Options that all books of a replay share; times are in ms. */
+export type ReplayAccountOptions = {
+  /** Opening balances as decimal text, by currency. */
+  readonly balances: Readonly<Record<string, string>>;
+  /** Limit that the bot applies to its own private requests in any 60 s; cancels are exempt. */
+  readonly privatePerMinute: number;
+  /**
+   * Limit of private requests at the exchange, and the exchange's reaction to excess requests. Default: limit and
+   * reaction of the embedded exchange.
+   */
+  readonly exchangeLimits?: Partial<Pick<Switches, 'privatePerMinute' | 'lockoutMs' | 'rateWindow'>>;
+};
+
+/** Book of an account: its instrument and its fees. */
+export type AccountBookOptions = { readonly instrument: Instrument; readonly fees: FeeOptions };
+
+/** Creates the engine at the given fee rates, in the order of the books. The engine must report its news to `onNews`. */
+export type NewEngine = (rates: readonly BookFeeRates[], onNews: (news: EngineNews, symbol: string) => void) => Engine;
+
+/** Replay of one book, as its account sees it. */
+export type ReplayedBook = {
+  send(command: Approved<Command>, at: Millis): void;
+  onNews(news: EngineNews): void;
+  /** Reports changed fee rates to the engine. */
+  tellRates(at: Millis): void;
+};
+
+export class ReplayAccount {
+  readonly engine: Engine;
+  readonly budget: RequestBudget;
+  /** Time of the latest event. */
+  now: Millis = 0;
+  readonly #limits: RequestLimits;
+  readonly #switches: Switches;
+  readonly #shares: FairShares;
+  readonly #fees: ReadonlyMap<string, Fees>;
+  readonly #books = new Map<string, ReplayedBook>();
+  readonly #symbols: readonly string[];
+  /** Books that have reached the time of the stop. */
+  readonly #stopped = new Set<string>();
+  /** Time of the latest read of the account, whether the exchange admitted it, and the books that learned of it. */
+  #readAt = -Infinity;
+  #isRead = false;
+  /** Numbers of the latest order and the latest trade; of all books, as an exchange has them. */
+  #orders = 0;
+  #trades = 0;
+  #isHalted = false;
+  #isReducing = false;
+  readonly #readers = new Set<string>();
+
+  /** Creates the engine, and opens the account at `from`. */
+  constructor(options: ReplayAccountOptions, books: readonly AccountBookOptions[], engine: NewEngine, from: Millis) {
+    this.budget = new RequestBudget(options.privatePerMinute);
+    this.#limits = new RequestLimits({ elapsed: () => this.now });
+    this.#switches = switchesOf(options.exchangeLimits);
+    this.#symbols = books.map(({ instrument }) => instrument.symbol);
+    this.#shares = new FairShares(
+      { elapsed: () => this.now },
+      () => this.budget.perMinute - this.budget.usedAt(this.now),
+      this.#symbols,
+    );
+    const volumes = new Map<string, TradedVolume>();
+    this.#fees = new Map(
+      books.map(({ instrument, fees }) => {
+        const volume = volumes.get(instrument.minor) ?? new TradedVolume();
+        volumes.set(instrument.minor, volume);
+        return [instrument.symbol, new Fees(instrument, fees, volume)] as const;
+      }),
+    );
+    const all = [...this.#fees.values()];
+    const rates = all.map(({ makerRate, takerRate }) => ({ makerRate, takerRate }));
+    this.engine = engine(rates, (news, symbol) => this.#books.get(symbol)?.onNews(news));
+    books.forEach(({ instrument }, i) => {
+      const { symbol } = instrument;
+      this.step(symbol, { kind: 'rules', at: from, instrument, ...rates[i]!, tier: all[i]!.tier });
+    });
+    const balances = Object.entries(options.balances).map(([currency, total]) => ({
+      currency,
+      total,
+      locked: '0',
+      available: total,
+    }));
+    this.#stepAll({ kind: 'balances', at: from, startedAt: from, quiet: true, balances });
+  }
+
+  /** Adds the replay of a book; returns the book's decisions and fees. */
+  join(symbol: string, replay: ReplayedBook): { readonly book: BookEngine; readonly fees: Fees } {
+    const book = this.engine.books.find(each => each.symbol === symbol);
+    const fees = this.#fees.get(symbol);
+    if (book === undefined || fees === undefined) throw new RangeError(`${symbol} is not a book of this account`);
+    this.#books.set(symbol, replay);
+    return { book, fees };
+  }
+
+  /** Applies an event that only the book `symbol` learns of, and sends the commands that the engine decides. */
+  step(symbol: string, event: EngineEvent): void {
+    const isNamed = this.#symbols.length > 1 && (isBookEvent(event) || isReadEvent(event));
+    this.#stepAll(isNamed ? { ...event, symbol } : event);
+  }
+
+  /** Stops trading, once every book has reached the time of the stop. */
+  stop(symbol: string, at: Millis): void {
+    this.#stopped.add(symbol);
+    if (this.#stopped.size === this.#symbols.length) this.#stepAll({ kind: 'stop', at });
+  }
+
+  /** Applies volume that the book `symbol` traded to the fee tiers of the other books. */
+  traded(symbol: string, at: Millis): void {
+    for (const [other, fees] of this.#fees)
+      if (other !== symbol && fees.review()) this.#books.get(other)?.tellRates(at);
+  }
+
+  /** Whether a book can place an order, or whether it has used its share of a scarce budget. */
+  hasShare(symbol: string): boolean {
+    if (!this.#shares.mayPlace(symbol)) {
+      this.#shares.refuse(symbol);
+      return false;
+    }
+    this.#shares.place(symbol);
+    return true;
+  }
+
+  /**
+   * Whether the bot reads its orders and trades now, for the book `symbol`. One read serves all books: `admits` counts
+   * its requests, and returns whether they are sent and accepted.
+   */
+  isReadNow(symbol: string, at: Millis, admits: (count: number) => boolean): boolean {
+    if (at !== this.#readAt || this.#readers.has(symbol)) {
+      this.#readAt = at;
+      this.#readers.clear();
+      this.#isRead = admits(2);
+    }
+    this.#readers.add(symbol);
+    return this.#isRead;
+  }
+
+  /** Returns the exchange's number of a new order. */
+  nextOrder(): number {
+    return ++this.#orders;
+  }
+
+  /** Returns the exchange's number of a new trade. */
+  nextTrade(): number {
+    return ++this.#trades;
+  }
+
+  /** Counts a request at the exchange; returns whether the exchange accepts it. */
+  admit(): boolean {
+    return this.#limits.admit('account', this.#switches.privatePerMinute, this.#switches);
+  }
+
+  #stepAll(event: EngineEvent): void {
+    this.now = event.at;
+    for (const command of this.engine.step(event)) this.#ownerOf(command).send(command, event.at);
+    if (this.#symbols.length > 1) this.#spread(event.at);
+  }
+
+  /** Applies a halt or reduce-only of one book to all books, once, because a loss of one book stops the account. */
+  #spread(at: Millis): void {
+    const { haltedBecause: halt, reducingBecause: reduce } = this.engine;
+    if (halt !== null && !this.#isHalted) {
+      this.#isHalted = true;
+      this.#stepAll({ kind: 'halt', at, reason: halt });
+    }
+    if (reduce !== null && !this.#isReducing) {
+      this.#isReducing = true;
+      this.#stepAll({ kind: 'reduce', at, reason: reduce });
+    }
+  }
+
+  #ownerOf(command: Approved<Command>): ReplayedBook {
+    const id = command.kind === 'place' ? command.id : command.ids[0];
+    const symbol = id === undefined ? undefined : this.engine.bookWith(id)?.symbol;
+    const book = symbol === undefined ? undefined : this.#books.get(symbol);
+    if (book === undefined) throw new Error(`no book of the replay has order ${id}`);
+    return book;
+  }
+
+  /** Returns what the account holds of a currency beyond its opening balance. */
+  gained(currency: string, opening: Money): bigint {
+    return this.engine.account.total(currency) - opening;
+  }
+}

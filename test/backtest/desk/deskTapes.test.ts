@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { Tape } from '../../../src/tape/index.ts';
+import { backtestDesk, type DeskOptions } from '../../../backtest/app/desk/deskBacktest.ts';
+import { tapesOfBooks } from '../../../backtest/app/desk/deskTapes.ts';
+import { describeDesk } from '../../../backtest/app/desk/deskText.ts';
+import { evenShares } from '../../../backtest/app/desk/evenShares.ts';
+import { deskConfig, deskTapes, LATENCIES } from './deskWorld.ts';
+
+const BOOKS = {
+  btc_mxn: { amount: '0.004', positionMax: '0.05' },
+  eth_mxn: { amount: '0.1', positionMax: '2' },
+};
+const BALANCES = { btc: '2', eth: '40', mxn: '4000000' };
+const config = deskConfig({ books: BOOKS, balances: BALANCES });
+const [btc, eth, usd] = deskTapes(['btc_mxn', 'eth_mxn', 'eth_usd'], 1, 60) as [Tape, Tape, Tape];
+
+const later = (tape: Tape, ms: number): Tape => ({
+  ...tape,
+  columns: { ...tape.columns, at: tape.columns.at.map(at => at + ms), local: tape.columns.local.map(at => at + ms) },
+});
+
+const options = (change: Partial<DeskOptions> = {}): DeskOptions => ({
+  config,
+  configText: 'books: []',
+  version: '0.0.0',
+  tapes: [eth, btc],
+  seed: 1,
+  flowSeconds: 60,
+  models: ['pessimistic', 'expected'],
+  latencies: LATENCIES,
+  latencyText: { latencyMs: '25', feedLatencyMs: '0' },
+  time: {},
+  alone: false,
+  files: null,
+  progress: { begin: () => undefined, at: () => undefined, end: () => undefined },
+  ...change,
+});
+
+describe('the recordings of a backtest of several books', () => {
+  test.each([
+    [
+      'of a book that the configuration does not have',
+      [btc, eth, usd],
+      /quotes btc_mxn, eth_mxn, but this .* of eth_usd/,
+    ],
+    ['of one book twice', [btc, eth, btc], /expected one recording of btc_mxn, found .* and /],
+    ['of not every book', [btc], /found no recording of eth_mxn; add --tape/],
+    ['without a common time', [btc, later(eth, 3_600_000)], /no common time: btc_mxn from .*; eth_mxn from /],
+  ])('are refused in one line: %s', (_, tapes, message) => {
+    expect(() => tapesOfBooks(config, tapes)).toThrow(message);
+    expect(() => tapesOfBooks(config, tapes)).toThrow(/^[^\n]*$/);
+  });
+
+  test('come in any order', () => {
+    expect(tapesOfBooks(config, [eth, btc])).toEqual([btc, eth]);
+  });
+});
+
+describe('a backtest of several books', () => {
+  test('reports each book, and all together by quote currency', async () => {
+    const report = await backtestDesk(options({ alone: true }));
+    expect(report.books.map(({ book }) => book)).toEqual(['btc_mxn', 'eth_mxn']);
+    const [, expected] = report.together;
+    expect(expected!.together.map(({ minor, books }) => [minor, books])).toEqual([['mxn', ['btc_mxn', 'eth_mxn']]]);
+    const sum = report.books.reduce((total, { models }) => total + Number(models[1]!.pnl.total), 0);
+    expect(Number(expected!.together[0]!.pnl.total)).toBeCloseTo(sum, 9);
+    expect(expected!.alone).toHaveLength(1);
+    expect(describeDesk(report)).toContain('each book alone');
+    expect(await backtestDesk(options())).toMatchObject({ hash: report.hash });
+  });
+
+  test('trades only in the chosen time', async () => {
+    const from = btc.columns.at[0]!;
+    const report = await backtestDesk(options({ time: { since: from + 20_000, until: from + 40_000 } }));
+    expect(Date.parse(report.to) - Date.parse(report.from)).toBe(20_000);
+    await expect(backtestDesk(options({ time: { since: from + 3_600_000 } }))).rejects.toThrow(/exclude/);
+  });
+});
+
+test('even shares of an account add up to no more than the account', () => {
+  const shares = evenShares(config, BALANCES);
+  expect(shares.map(({ balances }) => balances)).toEqual([
+    { btc: '2', mxn: '2000000' },
+    { eth: '40', mxn: '2000000' },
+  ]);
+  expect(shares.map(({ privatePerMinute }) => privatePerMinute)).toEqual([500, 500]);
+});
