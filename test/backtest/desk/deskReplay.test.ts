@@ -48,6 +48,8 @@ describe('a replay of several books', () => {
         const config = deskConfig({ books, balances: RICH });
         const job = deskJob(config, tapes, { latencies: how, seed });
         const together = runOf(job);
+        // The exchange locks an account out that sends more than 300 requests per minute, however many books send them.
+        fc.pre(together.every(({ requests }) => requests.lockedOut === 0));
         const alone = Object.entries(books).map(([book, wanted], i) => {
           const one = deskConfig({ books: { [book]: wanted }, balances: RICH });
           const [report] = runOf({ ...job, config: one, books: [job.books[i]!] });
