@@ -4036,6 +4036,15 @@ export const EDITS: readonly Edit[] = [
       'trades of a tape without a number count, up to the last numbered trade, after which the exchange lists them',
   },
   {
+    name: 'a list of books that was read for one book says nothing about the others',
+    file: 'src/live/loop/rulesReads.ts',
+    from: 'if (!isReadable || names.has(this.#of.book)) return;',
+    to: 'if (isReadable || names.has(this.#of.book)) return;',
+    test: 'test/live/loop/rulesReads.test.ts',
+    title:
+      'a list that was read for one book removes every other book that it lacks, unless a row of it cannot be read',
+  },
+  {
     name: 'hidden lots ahead of a fitted order vanish at the first change of its level',
     file: 'src/fills/hiddenLots.ts',
     from: 'order.front = Math.max(0, order.front) + left;',

@@ -61,11 +61,16 @@ export const repeatIfUnknown: SendRead = async read => {
 export const readOnce: SendRead = read => read();
 
 /**
- * Reads the rules of one book and the account's fees on it; `send` is `readOnce` for a running bot. Rejects with
- * `CannotStart`.
+ * Reads the rules of one book and the account's fees on it; `send` is `readOnce` for a running bot. `onList` receives
+ * the list of books, before the fees are read. Rejects with `CannotStart`.
  */
-export async function readRules(exchange: Exchange, book: string, send = repeatIfUnknown): Promise<Rules> {
-  const row = await readBookRow(exchange, book, send);
+export async function readRules(
+  exchange: Exchange,
+  book: string,
+  send = repeatIfUnknown,
+  onList?: (books: ListedBooks) => void,
+): Promise<Rules> {
+  const row = await readBookRow(exchange, book, send, onList);
   const fee = await ratesOf(exchange, row, send);
   const instrument = instrumentOf(row);
   const tier = accountTierOf(fee, row.tiers, instrument.minor);
@@ -94,13 +99,18 @@ export async function readRulesOfBooks(
   return { rules, others: read };
 }
 
-/** Reads the row of one book in the public list of books. Rejects with `CannotStart`. */
+/** Books in the public list; a row that cannot be read may be that of any book. */
+export type ListedBooks = { readonly names: ReadonlySet<string>; readonly isReadable: boolean };
+
+/** Reads the row of one book in the public list of books. `onList` receives the list. Rejects with `CannotStart`. */
 export async function readBookRow(
   exchange: Pick<Exchange, 'availableBooks'>,
   book: string,
   send = repeatIfUnknown,
+  onList?: (books: ListedBooks) => void,
 ): Promise<AvailableBook> {
   const { value: books, unreadable } = await need('read available_books', () => exchange.availableBooks(), send);
+  onList?.({ names: new Set(books.map(row => row.book)), isReadable: unreadable.length === 0 });
   const row = books.find(candidate => candidate.book === book);
   if (row) return row;
   const own = unreadable.find(candidate => candidate.book === undefined || candidate.book === book);

@@ -4,7 +4,7 @@
  */
 import { differentChargedRate, type Exchange, type Millis, type OwnTrade } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
-import { CannotStart, NO_SUCH_BOOK, readOnce, readRules } from './opening.ts';
+import { CannotStart, NO_SUCH_BOOK, readOnce, readRules, type ListedBooks } from './opening.ts';
 import type { Rules } from '../rules.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 import { isOtherGrid, feePercent, rulesChange } from './rulesChange.ts';
@@ -25,9 +25,18 @@ const IN_VAIN_MIN_MS = SOON_MS;
  */
 const CHARGED_MAX = 1_000;
 
+type RulesSource = {
+  readonly exchange: Exchange;
+  readonly book: string;
+  /** Whether the run has further books. Default: `false`. */
+  readonly isOfSeveral?: boolean;
+  /** Receives each list of books that was read for this book; the list has all books. */
+  readonly onList?: (books: ListedBooks) => void;
+};
+
 export class RulesReads {
   readonly #run: RunContext;
-  readonly #of: { readonly exchange: Exchange; readonly book: string; readonly isOfSeveral?: boolean };
+  readonly #of: RulesSource;
   readonly #connectivity: Pick<ConnectivityLog, 'also' | 'say'>;
   #known: Rules;
   #next: Rules | null = null;
@@ -46,16 +55,7 @@ export class RulesReads {
   /** Creates the reads; `first` has the rules that were read before the run. */
   constructor(
     run: RunContext,
-    {
-      first,
-      ...of
-    }: {
-      readonly exchange: Exchange;
-      readonly book: string;
-      /** Whether the run has further books. Default: `false`. */
-      readonly isOfSeveral?: boolean;
-      readonly first: Rules;
-    },
+    { first, ...of }: RulesSource & { readonly first: Rules },
     connectivity: Pick<ConnectivityLog, 'also' | 'say'>,
   ) {
     this.#run = run;
@@ -78,6 +78,13 @@ export class RulesReads {
   /** Whether a rejection suggests changed rules that have not been read yet. The bot then places no order. */
   get areInDoubt(): boolean {
     return this.#areInDoubt;
+  }
+
+  /** Applies a list of books that was read for another book: a book that it lacks is removed. */
+  listed({ names, isReadable }: ListedBooks): void {
+    if (!isReadable || names.has(this.#of.book)) return;
+    this.#dueAt = Math.min(this.#dueAt, this.#run.clock.elapsed() + AGAIN_MS);
+    this.#removed();
   }
 
   doubt(): void {
@@ -131,7 +138,7 @@ export class RulesReads {
     this.#isDoubtNew = false;
     let read: Rules;
     try {
-      read = await readRules(exchange, book, readOnce);
+      read = await readRules(exchange, book, readOnce, this.#of.onList);
     } catch (error) {
       if (error instanceof CannotStart && error.code === NO_SUCH_BOOK) this.#removed();
       else {

@@ -36,7 +36,14 @@ import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData, type MarketDataStatus } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
 import { contextOfBook, type OtherBook } from './otherBooks.ts';
-import { absentBooksText, journalInUnits, readRulesOfBooks, resolveOpening, type RulesOfBooks } from './opening.ts';
+import {
+  absentBooksText,
+  journalInUnits,
+  readRulesOfBooks,
+  resolveOpening,
+  type ListedBooks,
+  type RulesOfBooks,
+} from './opening.ts';
 import type { BookLatch } from '../safety/bookLatch.ts';
 import { retryingLatch, type Halt } from '../safety/latch.ts';
 import type { Rules } from '../rules.ts';
@@ -235,7 +242,7 @@ export class Run {
     const rulesOf = (book: string, first: Rules) =>
       new RulesReads(
         contextOf(book),
-        { exchange, book, first, isOfSeveral: others.length > 0 },
+        { exchange, book, first, isOfSeveral: others.length > 0, onList: books => this.#listed(book, books) },
         others.length === 0 ? this.#connectivity : this.#connectivity.ofBook(book),
       );
     this.#rules = [rulesOf(bot.book, start.rules), ...otherBooks.map((book, i) => rulesOf(book, start.others[i]!))];
@@ -715,6 +722,11 @@ export class Run {
       .catch((error: unknown) => this.#fail(error))
       .finally(() => this.#underWay.delete(done));
     this.#underWay.add(done);
+  }
+
+  /** Applies the list of books that was read for `of` to all other books. */
+  #listed(of: string, books: ListedBooks): void {
+    for (const rules of this.#rules) if (rules.known.instrument.symbol !== of) rules.listed(books);
   }
 
   /** Returns why an order that the engine has just decided must not be sent; `null` if nothing blocks it. */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { instrumentOf, VirtualClock, type EngineEvent, type Exchange, type OwnTrade } from '../../../src/core/index.ts';
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
+import type { ListedBooks } from '../../../src/live/loop/opening.ts';
 import { RulesReads } from '../../../src/live/loop/rulesReads.ts';
 import { memoryLog } from '../../memoryLog.ts';
 
@@ -14,7 +15,7 @@ const ROW = {
 const TICKS = ['1', '0.5'] as const;
 
 /** Reads of an exchange that answers the two requests of a read after `latencyMs`, with the rules as of its first request. */
-function reads() {
+function reads(onList?: (books: ListedBooks) => void) {
   const clock = new VirtualClock();
   const { log } = memoryLog();
   const state = { tickSize: '1', latencyMs: 100, fails: false };
@@ -33,7 +34,11 @@ function reads() {
   const run = { clock, log, time: () => clock.now(), step: (event: EngineEvent) => void steps.push(event) };
   const instrument = instrumentOf(ROW);
   const first = { instrument, makerRate: 100_000, takerRate: 200_000, tier: null };
-  const rules = new RulesReads(run, { exchange, book: 'btc_mxn', first }, new ConnectivityLog(log, clock));
+  const rules = new RulesReads(
+    run,
+    { exchange, book: 'btc_mxn', first, ...(onList && { onList }) },
+    new ConnectivityLog(log, clock),
+  );
   return { clock, rules, started, state, steps };
 }
 
@@ -122,4 +127,23 @@ test('a trade at a rate that no list explains is checked once, however often it 
     await clock.advance(1_000);
   }
   expect(started).toHaveLength(1);
+});
+
+test('a list that was read for one book removes every other book that it lacks, unless a row of it cannot be read', () => {
+  fc.assert(
+    fc.property(fc.subarray(['btc_mxn', 'eth_mxn', 'usd_mxn']), fc.boolean(), (names, isReadable) => {
+      const { rules, steps } = reads();
+      rules.listed({ names: new Set(names), isReadable });
+      const isRemoved = isReadable && !names.includes('btc_mxn');
+      expect(steps.map(({ kind }) => kind)).toEqual(isRemoved ? ['book removed'] : []);
+    }),
+  );
+});
+
+test('the list of books of a read is reported before its fees are read', async () => {
+  const lists: ListedBooks[] = [];
+  const { clock, rules, state } = reads(books => lists.push(books));
+  void rules.read();
+  await clock.advance(state.latencyMs / 2);
+  expect(lists).toEqual([{ names: new Set(['btc_mxn']), isReadable: true }]);
 });
