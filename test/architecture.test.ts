@@ -77,7 +77,6 @@ const REUSED_NAMES: Readonly<Record<string, number>> = {
   ...{
     refused: 3,
     bps: 3,
-    limitOf: 3,
     done: 3,
     windowOf: 3,
     bookOf: 3,

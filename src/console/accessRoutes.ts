@@ -14,7 +14,7 @@ import {
   type ParameterChange,
 } from './approvals.ts';
 import type { ApiAccess } from './apiRoutes.ts';
-import { PAUSE_MINUTES_MAX } from './apiSchemas.ts';
+import { BOOK_PATTERN, PAUSE_MINUTES_MAX } from './apiSchemas.ts';
 import type { CallerRole } from '../guard/index.ts';
 import type { ShownSession } from './page/view.ts';
 
@@ -280,7 +280,7 @@ function readProposal(body: unknown): ReadProposal {
 
 /** Returns the action request, or a message for the operator if a field is invalid. */
 function requestOf(fields: Fields, names: readonly string[], by: string): ActionRequest | string {
-  const { action, reason, minutes = null, costMax = null } = fields;
+  const { action, reason, minutes = null, costMax = null, book = null } = fields;
   if (typeof action !== 'string' || !names.includes(action)) return `expected one of ${names.join(', ')}`;
   const why = typeof reason === 'string' ? cleaned(reason, REASON.max) : '';
   if ([...why.replace(/\s/g, '')].length < REASON.min) return 'enter the reason in a few words, for the record';
@@ -297,7 +297,10 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
       : 'a maximum cost is only valid for flatten';
   const change = action === 'set' ? requestedChange(fields) : null;
   if (typeof change === 'string') return change;
+  if (book !== null && (typeof book !== 'string' || !BOOK_PATTERN.test(book)))
+    return 'book: expected a symbol like btc_mxn, or none for all books';
   return {
+    ...(book === null ? {} : { book }),
     ...{ action, reason: why, by, minutes: isSpan ? minutes : null, costMax: isSum ? costMax : null },
     ...(change === null ? {} : { change }),
   };

@@ -20,13 +20,19 @@ import {
 
 /** Read of the API; days are UTC days as text. */
 export type ApiRead =
-  | { readonly what: 'status' | 'config' }
-  | { readonly what: 'summary' }
+  | { readonly what: 'config' }
   | { readonly what: 'parameters' }
-  | { readonly what: 'report'; readonly from?: string; readonly to?: string }
-  | { readonly what: 'explain'; readonly at: number | null }
-  | { readonly what: 'fills'; readonly max: number }
-  | { readonly what: 'events'; readonly max: number };
+  | ((
+      | { readonly what: 'status' }
+      | { readonly what: 'summary' }
+      | { readonly what: 'report'; readonly from?: string; readonly to?: string }
+      | { readonly what: 'explain'; readonly at: number | null }
+      | { readonly what: 'fills'; readonly max: number }
+      | { readonly what: 'events'; readonly max: number }
+    ) & {
+      /** Book of the answer; if absent, all books or, for `explain`, the first. */
+      readonly book?: string;
+    });
 
 /** Proposal of an agent, as it is requested. */
 export type ApiProposal = {
@@ -163,19 +169,24 @@ function handlersOf(
       reply
         .type('application/json; charset=utf-8')
         .send(await read(of(request.query as Readonly<Record<string, string>>)));
+  const inBook = ({ book }: Readonly<Record<string, string>>) => (book === undefined ? {} : { book });
   return {
-    status: json(() => ({ what: 'status' })),
-    summary: json(() => ({ what: 'summary' })),
+    status: json(query => ({ what: 'status', ...inBook(query) })),
+    summary: json(query => ({ what: 'summary', ...inBook(query) })),
     config: json(() => ({ what: 'config' })),
     parameters: json(() => ({ what: 'parameters' })),
-    report: json(({ from, to }) => ({
+    report: json(({ from, to, ...query }) => ({
       what: 'report',
+      ...inBook(query),
       ...(from === undefined ? {} : { from }),
       ...(to === undefined ? {} : { to }),
     })),
-    explain: json(({ at }) => ({ what: 'explain', at: at === undefined ? null : Number(at) })),
-    fills: json(({ max = '100' }) => ({ what: 'fills', max: Number(max) })),
-    events: json(({ max = '50' }) => ({ what: 'events', max: Number(max) })),
+    explain: json(({ at, ...query }) => ({
+      ...{ what: 'explain', at: at === undefined ? null : Number(at) },
+      ...inBook(query),
+    })),
+    fills: json(({ max = '100', ...query }) => ({ what: 'fills', max: Number(max), ...inBook(query) })),
+    events: json(({ max = '50', ...query }) => ({ what: 'events', max: Number(max), ...inBook(query) })),
     session: async request => {
       const access = accessOf(request);
       return { role: 'role' in access ? access.role : 'anonymous' };
@@ -221,11 +232,11 @@ const proposalFrom = ({ action = '', reason = '', agent = '', minutes = null }: 
 });
 
 function requestFrom(action: string, body: object): ActionRequest {
-  const { reason = '', by = '', minutes = null } = body as Partial<ActionRequest>;
+  const { reason = '', by = '', minutes = null, book } = body as Partial<ActionRequest>;
   const { key, value = null, digest } = body as Partial<ParameterChange>;
   const change =
     action === 'set' && key !== undefined && digest !== undefined ? { change: { key, value, digest } } : {};
-  return { action, reason, by, minutes, costMax: null, ...change };
+  return { action, reason, by, minutes, costMax: null, ...(book === undefined ? {} : { book }), ...change };
 }
 
 /** Returns the schema in the form of the server's validator. */

@@ -32,6 +32,9 @@ export type ApiAction = (typeof API_ACTIONS)[number];
 /** Actions that an agent can propose. */
 export const API_PROPOSED = ['pause', 'reduce', 'cancel', 'halt', 'reload'] as const;
 
+/** Symbol of a book, as requests name it. */
+export const BOOK_PATTERN = /^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/;
+
 export const API_BASE = '/api/v1';
 /** Header of the idempotency key. */
 export const KEY_HEADER_NAME = 'idempotency-key';
@@ -60,6 +63,11 @@ const said = {
     description: 'Name of the operator, for the record; not verified',
   },
 };
+const book: ApiSchema = { type: 'string', pattern: BOOK_PATTERN.source };
+/** Query of a read of one book. */
+const ofBook = { book: { ...book, description: 'Book, of a bot with several; if omitted, all' } };
+/** Field of an action that can apply to one book. */
+const inBook = { book: { ...book, description: 'Book to act on; if omitted, the whole bot' } };
 const minutes = {
   type: 'integer',
   minimum: 1,
@@ -147,7 +155,10 @@ const ACTION_SUMMARIES: Readonly<Record<ApiAction, string>> = {
 };
 
 const ACTION_BODIES: Partial<Readonly<Record<ApiAction, ApiSchema>>> = {
-  pause: body({ ...said, minutes }, ['reason', 'by']),
+  ...Object.fromEntries(
+    (['reduce', 'halt', 'resume'] as const).map(action => [action, body({ ...said, ...inBook }, ['reason', 'by'])]),
+  ),
+  pause: body({ ...said, ...inBook, minutes }, ['reason', 'by']),
   set: body({ ...said, ...change }, ['reason', 'by', 'key', 'value', 'digest']),
 };
 
@@ -157,6 +168,7 @@ export const API_ROUTES = {
     path: `${API_BASE}/status`,
     role: 'viewer',
     summary: 'Process, regime, quotes, inventory, limits and profit, as puntas status --json',
+    query: ofBook,
     answer: { type: 'object' },
   },
   summary: {
@@ -165,6 +177,7 @@ export const API_ROUTES = {
     role: 'viewer',
     isKept: true,
     summary: 'State, profit, inventory and last fill in short, made once per second; puntas fleet reads it',
+    query: ofBook,
     answer: { type: 'object' },
   },
   report: {
@@ -172,7 +185,7 @@ export const API_ROUTES = {
     path: `${API_BASE}/report`,
     role: 'viewer',
     summary: 'Profit by day, as puntas report --json',
-    query: { from: day, to: day },
+    query: { from: day, to: day, ...ofBook },
     answer: { type: 'object' },
   },
   explain: {
@@ -180,7 +193,10 @@ export const API_ROUTES = {
     path: `${API_BASE}/explain`,
     role: 'viewer',
     summary: 'Quotes with their reasons, level by level, as puntas explain --json',
-    query: { at: { type: 'string', pattern: '^\\d{1,15}$', description: 'Time in ms since 1970; if omitted, now' } },
+    query: {
+      at: { type: 'string', pattern: '^\\d{1,15}$', description: 'Time in ms since 1970; if omitted, now' },
+      book: { ...book, description: 'Book, of a bot with several; if omitted, the first' },
+    },
     answer: { type: 'object' },
   },
   fills: {
@@ -188,7 +204,7 @@ export const API_ROUTES = {
     path: `${API_BASE}/fills`,
     role: 'viewer',
     summary: 'Last fills of the ledger, newest first, with exact decimal text',
-    query: maxQuery('^(?:[1-9]\\d{0,2}|1000)$', FILLS_MAX, 100),
+    query: { ...maxQuery('^(?:[1-9]\\d{0,2}|1000)$', FILLS_MAX, 100), ...ofBook },
     answer: {
       type: 'array',
       items: {
@@ -220,7 +236,7 @@ export const API_ROUTES = {
     path: `${API_BASE}/events`,
     role: 'viewer',
     summary: 'Last stops, actions and logins, as the page shows them, newest first',
-    query: maxQuery('^(?:[1-9]\\d?|[1-4]\\d{2}|500)$', API_EVENTS_MAX, 50),
+    query: { ...maxQuery('^(?:[1-9]\\d?|[1-4]\\d{2}|500)$', API_EVENTS_MAX, 50), ...ofBook },
     answer: {
       type: 'array',
       items: {
@@ -289,7 +305,10 @@ export const API_ROUTES = {
     path: `${API_BASE}/preview`,
     role: 'operator',
     summary: 'Effect of an action or of a reload; nothing happens',
-    body: body({ action: { enum: [...API_ACTIONS, 'reload'] }, ...said, minutes, ...change }, ['action', 'by']),
+    body: body({ action: { enum: [...API_ACTIONS, 'reload'] }, ...said, ...inBook, minutes, ...change }, [
+      'action',
+      'by',
+    ]),
     answer: body({ lines }, ['lines']),
   },
   ...(Object.fromEntries(

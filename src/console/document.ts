@@ -68,6 +68,7 @@ export const DOCUMENT = `<!doctype html>
 <body>
 <header><div id="head"></div><div class="tools"><button id="keys" type="button" aria-label="keys">?</button><button id="theme" type="button">light / dark</button></div></header>
 <div class="time"><input id="slider" type="range" step="1000" disabled aria-label="time of the recording"><span id="when" aria-live="off"></span><button id="live" type="button" aria-pressed="true">live</button></div>
+<div id="books"></div>
 <div id="actions" role="toolbar" aria-label="actions"></div>
 <div id="help" hidden>
 <p><kbd>←</kbd> <kbd>→</kbd> ten seconds, with <kbd>Shift</kbd> a minute, <kbd>Page Up</kbd> <kbd>Page Down</kbd> ten minutes, <kbd>Home</kbd> start of the recording; <kbd>L</kbd> or <kbd>End</kbd> live</p>
@@ -78,6 +79,14 @@ export const DOCUMENT = `<!doctype html>
 <div id="tiles"></div>
 ${panel('proposals', 'Proposals of agents')}
 ${panel('elsewhere', 'Elsewhere')}
+<div class="desk-grid">
+${panel('desk-books', 'Books')}
+${panel('desk-profit', 'Profit by quote currency')}
+${panel('desk-inventory', 'Inventory of all books')}
+${panel('desk-requests', 'Requests of the account')}
+${panel('desk-fills', 'Last fills')}
+${panel('desk-events', 'Events')}
+</div>
 <div class="grid">
 ${panel('depth', 'Book')}
 ${plot('price-plot', 'Price, quotes, fills', KEYS.price, '', ranges)}

@@ -10,7 +10,7 @@ export const FLEET_DOCUMENT = `<!doctype html>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/style.css">
 <script src="/preact.js" defer></script>
-<script src="/fleetMain.js" type="module"></script>
+<script src="/fleet/fleetMain.js" type="module"></script>
 </head>
 <body class="fleet">
 <header><div id="head"></div><div class="tools"><input id="search" type="search" placeholder="search" aria-label="search" autocomplete="off"><button id="theme" type="button">light / dark</button></div></header>

@@ -11,7 +11,14 @@ import { Pool, senderOf, type CallerRole } from '../guard/index.ts';
  */
 const PAGES_MAX: Readonly<Record<CallerRole, number>> = { anonymous: 200, viewer: 100, operator: 32 };
 
-type Page = { readonly to: ServerResponse; readonly may: () => boolean; isFull: boolean; hasMissed: boolean };
+/** Streams with a book show that book; those without show the bot, or all books. */
+type Page = {
+  readonly book: string | undefined;
+  readonly to: ServerResponse;
+  readonly may: () => boolean;
+  isFull: boolean;
+  hasMissed: boolean;
+};
 
 export class LiveStreams {
   readonly #pages = new Set<Page>();
@@ -20,18 +27,24 @@ export class LiveStreams {
     viewer: new Pool<Page>({ all: PAGES_MAX.viewer }),
     operator: new Pool<Page>({ all: PAGES_MAX.operator }),
   };
-  #last: string | null = null;
+  /** Newest view of each book; by `undefined` the view of the bot. */
+  readonly #last = new Map<string | undefined, string>();
 
   get count(): number {
     return this.#pages.size;
   }
 
+  /** Returns the books of the open pages, each once; `undefined` for a page of the bot. */
+  get books(): readonly (string | undefined)[] {
+    return [...new Set([...this.#pages].map(({ book }) => book))];
+  }
+
   /**
-   * Sends every view to the page, until the page closes or `may` returns false. `address`: address of the page's
-   * connection.
+   * Sends every view of the book to the page, until the page closes or `may` returns false. `address`: address of the
+   * page's connection.
    */
-  add(to: ServerResponse, may: () => boolean, role: CallerRole, address: string): void {
-    const page: Page = { to, may, isFull: false, hasMissed: false };
+  add(to: ServerResponse, may: () => boolean, role: CallerRole, address: string, book?: string): void {
+    const page: Page = { book, to, may, isFull: false, hasMissed: false };
     const pool = this.#pools[role];
     const forget = (): void => {
       this.#pages.delete(page);
@@ -46,16 +59,22 @@ export class LiveStreams {
     to.on('error', forget);
     to.on('drain', () => {
       page.isFull = false;
-      if (page.hasMissed && this.#last !== null && page.may()) write(page, this.#last);
+      const last = this.#last.get(book);
+      if (page.hasMissed && last !== undefined && page.may()) write(page, last);
     });
-    write(page, this.#last ?? ': nothing yet\n\n');
+    write(page, this.#last.get(book) ?? ': nothing yet\n\n');
   }
 
-  /** Sends a view to every page, as JSON on one line. */
-  send(view: string): void {
-    this.#last = `data: ${view}\n\n`;
+  /** Sends a view to every page of the book, as JSON on one line. Without a book, to every page of the bot. */
+  send(view: string, book?: string): void {
+    const text = `data: ${view}\n\n`;
     this.#dismiss();
-    for (const page of this.#pages) write(page, this.#last);
+    const pages = [...this.#pages].filter(page => page.book === book);
+    // Views of books without a page are dropped, because requests choose the names of books.
+    for (const known of this.#last.keys())
+      if (known !== undefined && known !== book && !this.books.includes(known)) this.#last.delete(known);
+    if (book === undefined || pages.length > 0) this.#last.set(book, text);
+    for (const page of pages) write(page, text);
   }
 
   /** Sends a keep-alive to each page. */

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { ConsoleAccess } from './access.ts';
 import { addAccess, openAccess, POSTED, type RequestAccess } from './accessRoutes.ts';
+import { BOOK_PATTERN } from './apiSchemas.ts';
 import type { ConsoleActions } from './approvals.ts';
 import type { LiveStreams } from './liveStreams.ts';
 import type { ShownSession } from './page/view.ts';
@@ -121,8 +122,10 @@ export type ConsoleServer = {
   readonly url: string;
   /** Number of open pages. */
   readonly pages: number;
-  /** Sends a view to every open page, as JSON on one line. */
-  send(view: string): void;
+  /** Books of the open pages, each once; `undefined` for a page of the bot. */
+  readonly books: readonly (string | undefined)[];
+  /** Sends a view to every open page of the book, as JSON on one line. Without a book, to every page of the bot. */
+  send(view: string, book?: string): void;
   /** Keeps connections alive while nothing changes. */
   ping(): void;
   close(): Promise<void>;
@@ -149,7 +152,9 @@ export function addPageFiles(
 
 /** Adds the route of the live stream, for requests that may read. */
 export function addLiveStream(server: FastifyInstance, streams: LiveStreams, accessCheck: RequestAccess): void {
-  server.get('/live', async (request, reply) => {
+  server.get<{ Querystring: { book?: unknown } }>('/live', async (request, reply) => {
+    const book = bookIn(request.query);
+    if (book === null) return textAnswer(reply, 400, WRONG_BOOK);
     const may = accessCheck.mayRead(request);
     const { raw } = request;
     if (may === null) return textAnswer(reply, 401, 'log in first');
@@ -158,9 +163,17 @@ export function addLiveStream(server: FastifyInstance, streams: LiveStreams, acc
     raw.socket.setTimeout(0);
     raw.socket.setKeepAlive(true, 30_000);
     reply.raw.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
-    streams.add(reply.raw, may, accessCheck.roleOf(request), request.ip);
+    streams.add(reply.raw, may, accessCheck.roleOf(request), request.ip, book);
     return reply;
   });
+}
+
+export const WRONG_BOOK = 'expected ?book= with a symbol like btc_mxn';
+
+/** Returns the book of a request; `undefined` if it names none, `null` if its name is not one of a book. */
+export function bookIn({ book }: { readonly book?: unknown }): string | undefined | null {
+  if (book === undefined) return undefined;
+  return typeof book === 'string' && BOOK_PATTERN.test(book) ? book : null;
 }
 
 /** Starts to listen. Rejects with a one-line message if the port is not available. */
@@ -171,7 +184,10 @@ export async function listening(server: GuardedServer, streams: LiveStreams): Pr
     get pages() {
       return streams.count;
     },
-    send: view => streams.send(view),
+    get books() {
+      return streams.books;
+    },
+    send: (view, book) => streams.send(view, book),
     ping: () => streams.ping(),
     close: async () => {
       streams.close();

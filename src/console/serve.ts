@@ -13,11 +13,13 @@ import { DOCUMENT } from './document.ts';
 import { LiveStreams } from './liveStreams.ts';
 import {
   addLiveStream,
+  bookIn,
   addPageFiles,
   HEADERS,
   listening,
   pageServer,
   type ConsoleServer,
+  WRONG_BOOK,
   type PageAddress,
 } from './pageServer.ts';
 import { STYLE } from './style.ts';
@@ -27,15 +29,21 @@ export type ConsoleSource = {
   readonly scripts: Readonly<Record<string, string>>;
   /** CSS of the libraries. */
   readonly libraryStyle: string;
-  /** Returns points and fills of the current run as JSON, or null before the first run. */
-  history(): string | null;
-  /** Returns the charts since the opening and the results of each configuration as JSON; null without a ledger. */
-  longHistory(): string | null;
+  /**
+   * Returns points and fills of a book in the current run as JSON, without a symbol those of the first; null before the
+   * first run, and if the run does not have the book.
+   */
+  history(book?: string): string | null;
+  /**
+   * Returns the charts of a book since the opening and the results of each configuration as JSON; null without a
+   * ledger.
+   */
+  longHistory(book?: string): string | null;
   /**
    * Resolves to a past view and its history as JSON on one line, or to the JSON `null` if there is no view at that
    * time. Rejects if the recording cannot be read.
    */
-  past(at: number, signal: AbortSignal, onProgress: (share: number) => void): Promise<string>;
+  past(at: number, signal: AbortSignal, onProgress: (share: number) => void, book?: string): Promise<string>;
 };
 
 export type ConsoleOptions = PageAddress & {
@@ -77,14 +85,22 @@ function addData(server: FastifyInstance, source: ConsoleSource, accessCheck: Re
     accessCheck.mayRead(request) === null ? textAnswer(reply, 401, 'log in first') : undefined;
   const json = (reply: FastifyReply, text: string | null): FastifyReply =>
     text === null ? textAnswer(reply, 503, 'nothing yet') : reply.type('application/json').send(text);
-  server.get('/history', { preHandler: onlyReaders }, async (_, reply) => json(reply, source.history()));
-  server.get('/long-history', { preHandler: onlyReaders }, async (_, reply) => json(reply, source.longHistory()));
+  const serve = (path: string, of: (book?: string) => string | null) =>
+    server.get<{ Querystring: { book?: unknown } }>(path, { preHandler: onlyReaders }, async ({ query }, reply) => {
+      const book = bookIn(query);
+      return book === null ? textAnswer(reply, 400, WRONG_BOOK) : json(reply, of(book));
+    });
+  serve('/history', book => source.history(book));
+  serve('/long-history', book => source.longHistory(book));
   // The response is a sequence of JSON lines: the progress of the replay whenever it changes, then the view of the
   // requested time, or the problem.
-  server.get<{ Querystring: { at?: string } }>('/past', { preHandler: onlyReaders }, async ({ query, raw }, reply) => {
+  type Past = { Querystring: { at?: string; book?: unknown } };
+  server.get<Past>('/past', { preHandler: onlyReaders }, async ({ query, raw }, reply) => {
     const at = Number(query.at);
     if (query.at === undefined || !/^\d{1,15}$/.test(query.at))
       return textAnswer(reply, 400, 'expected ?at= with a time in ms since 1970');
+    const book = bookIn(query);
+    if (book === null) return textAnswer(reply, 400, WRONG_BOOK);
     const gone = new AbortController();
     reply.raw.on('close', () => gone.abort());
     reply.hijack();
@@ -92,7 +108,7 @@ function addData(server: FastifyInstance, source: ConsoleSource, accessCheck: Re
     if (raw.method === 'HEAD') return reply.raw.end();
     const tell = (line: string) => reply.raw.write(`${line}\n`);
     try {
-      tell(await source.past(at, gone.signal, share => tell(JSON.stringify({ share }))));
+      tell(await source.past(at, gone.signal, share => tell(JSON.stringify({ share })), book));
     } catch (error) {
       tell(JSON.stringify({ problem: error instanceof Error ? error.message : String(error) }));
     }

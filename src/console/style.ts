@@ -33,7 +33,7 @@ button:hover{color:var(--ink)}button[aria-pressed=true]{color:var(--ink);border-
 #when{white-space:nowrap;min-width:150px;text-align:right;color:var(--soft)}.is-past #when{color:var(--past)}
 #live[aria-pressed=true]{color:var(--good)}
 #actions{display:flex;flex-wrap:wrap;align-items:center;gap:6px;padding:5px 12px;background:var(--panel);border-bottom:1px solid var(--line)}#actions:empty{display:none}#actions button{color:var(--ink)}#actions [data-action=halt],#confirm{color:var(--bad)}
-.is-closed #tiles,.is-closed .at-elsewhere,:root:not(.has-elsewhere) .at-elsewhere,.is-closed .at-proposals,:root:not(.has-proposals) .at-proposals,.is-closed .grid,.is-closed .time,.is-closed #head{display:none}
+.is-closed #tiles,.is-closed .at-elsewhere,:root:not(.has-elsewhere) .at-elsewhere,.is-closed .at-proposals,:root:not(.has-proposals) .at-proposals,.is-closed .grid,.is-closed .desk-grid,.is-desk .grid,.is-desk #tiles,.is-desk .time,:root:not(.is-desk) .desk-grid,:root:not(.has-books) #books,.is-closed .time,.is-closed #head{display:none}
 dialog{width:min(560px,calc(100vw - 24px));max-height:calc(100dvh - 48px);overflow-y:auto;background:var(--panel);color:var(--ink);border:1px solid var(--line);border-radius:7px;padding:14px 16px}dialog::backdrop{background:#0008}
 dialog h2{font-size:14px;text-transform:none;letter-spacing:0;color:var(--ink)}dialog label{display:flex;flex-direction:column;margin:0 0 8px}dialog p{overflow-wrap:anywhere}
 input:not([type=range]){font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--soft);border-radius:5px;padding:5px 8px;min-width:0}
@@ -83,6 +83,10 @@ tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--i
 .waterfall .track{position:relative;height:18px}.waterfall .bar i{position:absolute;top:4px;bottom:4px;border-radius:1px;background:var(--soft)}.waterfall .bar i.up{background:var(--spread)}.waterfall .bar i.down{background:var(--sell)}.waterfall .bar i.ink{background:var(--ink)}
 .ranges{display:flex;flex-wrap:wrap;gap:4px;margin:0 0 4px}.results li{padding:3px 0}.results li+li{border-top:1px solid var(--rule)}
 .figure{display:inline-block;margin-right:14px;white-space:nowrap}.results .figure{white-space:normal}
+#books nav{display:flex;flex-wrap:wrap;gap:4px 14px;padding:5px 12px;background:var(--panel);border-bottom:1px solid var(--line)}a{color:var(--buy);text-decoration:none}a:hover{text-decoration:underline}#books a{padding:3px 0;white-space:nowrap}#books [aria-current]{color:var(--ink);font-weight:600}
+.desk-grid{display:grid;gap:6px;grid-template-columns:repeat(3,minmax(0,1fr));grid-template-areas:"books books books" "dprofit dinv dreq" "dfills dfills devents"}
+.at-desk-books{grid-area:books;overflow-x:auto}.at-desk-profit{grid-area:dprofit}.at-desk-inventory{grid-area:dinv}.at-desk-requests{grid-area:dreq}.at-desk-fills{grid-area:dfills}.at-desk-events{grid-area:devents}.desk-grid .scroll{max-height:400px}
+.desk td,.desk th{text-align:left}.desk td{padding-top:4px;padding-bottom:4px}.desk .under{display:block;font-size:11px;color:var(--soft)}#desk-inventory :is(th,td):first-child{text-align:left}
 @media(max-width:1500px){.grid{grid-template-areas:
 "depth price price price price limits limits"
 "depth price price price price regime regime"
@@ -93,6 +97,7 @@ tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--i
 "profit profit profit hedges hedges events events"
 "results results results results results results results"}th,td{padding-left:7px}}
 @media(max-width:1250px){#tiles{grid-template-columns:repeat(4,1fr)}.grid{grid-template-columns:repeat(2,minmax(0,1fr));grid-template-areas:"price price" "depth levels" "depth limits" "inv profitc" "orders fills" "regime budgets" "hours hours" "profit profit" "ledger events" "hedges hedges" "results results"}}
+@media(max-width:1000px){.desk-grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"books" "dprofit" "dinv" "dreq" "dfills" "devents"}.desk thead{display:none}.desk tr{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:2px 10px;padding:6px 0}.desk tr+tr{border-top:1px solid var(--line)}.desk td{border:0!important;padding:0;white-space:normal;overflow-wrap:anywhere}.desk td::before{content:attr(data-name);display:block;font-size:11px;color:var(--soft)}.desk td:first-child::before{content:none}}
 @media(max-width:720px){header{align-items:flex-start}.at{flex-basis:100%;flex-direction:row-reverse;justify-content:flex-end}main{padding:6px 6px 20px}.time{flex-wrap:wrap}#slider{flex-basis:100%}#when{flex:1;text-align:left}#tiles{grid-template-columns:repeat(2,1fr)}
 .grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "regime" "limits" "levels" "orders" "inv" "profitc" "fills" "hours" "profit" "results" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}
 .at-profit table{font-size:12px}.at-profit th,.at-profit td{padding-left:4px}.at-profit :is(th,td):is(:nth-child(6),:nth-child(n+8)){display:none}}

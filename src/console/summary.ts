@@ -25,6 +25,8 @@ export type BotSummary = {
   readonly halts: readonly ShownHalt[];
   /** Last recorded run; `null` if there is none yet. */
   readonly run: SummaryRun | null;
+  /** Further books of the run, in order; absent with one book, and in the summary of one book. */
+  readonly otherBooks?: readonly SummaryRun[] | undefined;
   /** Problem that makes the figures unreliable; `null` if there is none. */
   readonly note: string | null;
 };

@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { SUMMARY_FORMAT, SUMMARY_MAX, type BotSummary } from '../console/index.ts';
 import { shownText } from '../core/index.ts';
 
-/** Maximum size of an answer in bytes. Summaries have about 2 kB, and at most 8 texts of `SUMMARY_MAX`. */
-export const ANSWER_BYTES_MAX = 65_536;
+/** Maximum size of an answer in bytes. A book has about 1.5 kB, and at most 5 texts of `SUMMARY_MAX`. */
+export const ANSWER_BYTES_MAX = 262_144;
+/** Maximum number of books after the first. */
+const OTHERS_MAX = 15;
 
 /**
  * Text of a console, with control characters replaced. Text longer than `max` is rejected, because no console sends it.
@@ -32,6 +34,36 @@ function withNewNames(value: unknown): unknown {
   return renamed;
 }
 
+/** Schema of a run with one book. */
+const runSchema = z.object({
+  ...{ at: time, instance: label, strategy: label, money: z.enum(['real', 'paper', 'play']) },
+  ...{ book: name, base: name, quote: name },
+  // An older console does not send them.
+  ledgerSince: label.nullable().default(null),
+  ...{ number: z.int().min(0).nullable().default(null), startedAt: time.nullable().default(null) },
+  regime: z.object({ regime: label, since: time.nullable(), why: sentence }),
+  refusal: sentence.nullable(),
+  market: z.object({ bid: positive.nullable(), ask: positive.nullable(), bookAgeMs: ago }),
+  profit: z.object({ total: sum, run: sum.nullable(), since: label.nullable() }).nullable(),
+  inventory: sum.nullable(),
+  unknown: sentence.nullable(),
+  uptime: z.object({ bid: share, ask: share }),
+  fills: z.object({
+    count: z.int().min(0).nullable(),
+    last: z.preprocess(
+      withNewNames,
+      z
+        .object({ at: time, agoMs: z.number().min(0), side: z.enum(['bid', 'ask']), price: positive, amount: sum })
+        .nullable(),
+    ),
+  }),
+  limit: z.object({ limit: label, share }).nullable(),
+  events: z.object({
+    ...{ warnings: z.int().min(0), errors: z.int().min(0) },
+    last: z.object({ at: time, who: sentence, level: z.enum(['info', 'warn', 'error']), text: sentence }).nullable(),
+  }),
+});
+
 /** Fields that later versions add are ignored. */
 const summarySchema = z.object({
   format: z.literal(SUMMARY_FORMAT),
@@ -46,42 +78,13 @@ const summarySchema = z.object({
       z.object({
         what: z.enum(['halted', 'paused', 'held', 'reduce only', 'flatten']),
         ...{ reason: sentence, at: time, by: sentence, until: time.nullable() },
+        book: name.optional(),
       }),
     )
     .max(20),
   note: sentence.nullable(),
-  run: z
-    .object({
-      ...{ at: time, instance: label, strategy: label, money: z.enum(['real', 'paper', 'play']) },
-      ...{ book: name, base: name, quote: name },
-      // An older console does not send them.
-      ledgerSince: label.nullable().default(null),
-      ...{ number: z.int().min(0).nullable().default(null), startedAt: time.nullable().default(null) },
-      regime: z.object({ regime: label, since: time.nullable(), why: sentence }),
-      refusal: sentence.nullable(),
-      market: z.object({ bid: positive.nullable(), ask: positive.nullable(), bookAgeMs: ago }),
-      profit: z.object({ total: sum, run: sum.nullable(), since: label.nullable() }).nullable(),
-      inventory: sum.nullable(),
-      unknown: sentence.nullable(),
-      uptime: z.object({ bid: share, ask: share }),
-      fills: z.object({
-        count: z.int().min(0).nullable(),
-        last: z.preprocess(
-          withNewNames,
-          z
-            .object({ at: time, agoMs: z.number().min(0), side: z.enum(['bid', 'ask']), price: positive, amount: sum })
-            .nullable(),
-        ),
-      }),
-      limit: z.object({ limit: label, share }).nullable(),
-      events: z.object({
-        ...{ warnings: z.int().min(0), errors: z.int().min(0) },
-        last: z
-          .object({ at: time, who: sentence, level: z.enum(['info', 'warn', 'error']), text: sentence })
-          .nullable(),
-      }),
-    })
-    .nullable(),
+  run: runSchema.nullable(),
+  otherBooks: z.array(runSchema).max(OTHERS_MAX).optional(),
 });
 
 /** Returns the summary in an answer, or the reason why it has none, in one clause. */

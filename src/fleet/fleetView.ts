@@ -16,6 +16,8 @@ import { converted, currencyRate, type BookMid, type CurrencyRate } from './rate
 /** One bot with the state of its console. */
 export type HeardBot = {
   readonly name: string;
+  /** Name of the bot, if it has several books and this is one of its rows. */
+  readonly bot?: string;
   readonly link: string;
   /** `play` if the file of the fleet says that the money is not real. */
   readonly money?: 'play' | undefined;
@@ -33,6 +35,8 @@ const KINDS: readonly MoneyKind[] = ['real', 'paper', 'play'];
 /** Row of the view, with its sums as exact numbers instead of text. */
 type Counted = {
   readonly row: FleetRow;
+  /** Name of the bot; several rows can be books of one bot. */
+  readonly bot: string;
   readonly run: SummaryRun | null;
   /** Time since the bot's recording grew, in ms; `null` if unknown. */
   readonly writtenAgoMs: Millis | null;
@@ -47,7 +51,7 @@ export function fleetView(
   currency: string,
   { at, version }: { readonly at: Millis; readonly version: string },
 ): FleetView {
-  const bots = heardBots.map(withOwnMoney);
+  const bots = heardBots.map(withOwnMoney).flatMap(rowsOfBot);
   const sameAs = sameBots(bots);
   const mids = { real: midsOf(bots, ['real', 'paper']), play: midsOf(bots, ['play']) };
   const counted = bots.map((bot, i) => countedRow(bot, sameAs[i] ?? null, currency, mids));
@@ -63,7 +67,36 @@ function withOwnMoney(bot: HeardBot): HeardBot {
   const { money: kind, heard } = bot;
   const { summary } = heard;
   if (kind === undefined || summary === null || summary.run === null) return bot;
-  return { ...bot, heard: { ...heard, summary: { ...summary, run: { ...summary.run, money: kind } } } };
+  const { run, otherBooks } = summary;
+  const others = otherBooks === undefined ? {} : { otherBooks: otherBooks.map(each => ({ ...each, money: kind })) };
+  return { ...bot, heard: { ...heard, summary: { ...summary, run: { ...run, money: kind }, ...others } } };
+}
+
+/** Returns one row for each book of a bot with several; otherwise the bot. */
+function rowsOfBot(bot: HeardBot): readonly HeardBot[] {
+  const { name, link, heard } = bot;
+  const { summary } = heard;
+  const { run = null, otherBooks = [] } = summary ?? {};
+  if (summary === null || run === null || otherBooks.length === 0) return [bot];
+  return [run, ...otherBooks].map(each => ({
+    ...{ ...bot, name: `${name} ${each.book}`, bot: name, link: linkOfBook(link, each.book) },
+    heard: {
+      ...heard,
+      summary: {
+        ...summary,
+        ...{ otherBooks: [], run: each },
+        halts: summary.halts.filter(({ book = each.book }) => book === each.book),
+      },
+    },
+  }));
+}
+
+/** Returns the address of the page of a book. */
+function linkOfBook(link: string, book: string): string {
+  if (!URL.canParse(link)) return link;
+  const address = new URL(link);
+  address.searchParams.set('book', book);
+  return address.href;
 }
 
 /**
@@ -145,7 +178,7 @@ function isStale({ row, writtenAgoMs }: Counted): boolean {
 }
 
 function countedRow(
-  { name, link, heard }: HeardBot,
+  { name, bot = name, link, heard }: HeardBot,
   sameAs: string | null,
   currency: string,
   mids: Readonly<Record<'real' | 'play', readonly BookMid[]>>,
@@ -184,7 +217,7 @@ function countedRow(
       text: [...text].slice(0, SUMMARY_MAX.text).join(''),
     })),
   };
-  return { row, run, writtenAgoMs: summary?.bot.writtenAgoMs ?? null, profit, runProfit, rate };
+  return { row, bot, run, writtenAgoMs: summary?.bot.writtenAgoMs ?? null, profit, runProfit, rate };
 }
 
 const textOrNull = (sum: Money | null): string | null => (sum === null ? null : textOfMoney(sum));
@@ -254,7 +287,7 @@ function sumsOf(kind: MoneyKind, of: readonly Counted[], currency: string): Flee
   const once = of.filter(({ row }) => row.sameAs === null);
   const inRate = once.filter(({ row, rate }) => row.ownProfit !== null && rate === null);
   return {
-    ...{ money: kind, bots: once.length },
+    ...{ money: kind, bots: botsIn(once) },
     profit: textOrNull(totalOf(once.map(({ profit }) => profit))),
     runProfit: textOrNull(totalOf(once.map(({ runProfit }) => runProfit))),
     unconverted: byCurrency(inRate, ({ row: { quote, ownProfit } }) => [quote, ownProfit]).map(
@@ -283,6 +316,9 @@ function withUnknownBots(sums: readonly FleetSums[], counted: readonly Counted[]
   return sums.map((each, i) => (i === 0 ? { ...each, missing: [...each.missing, ...unheard] } : each));
 }
 
+/** Returns the number of bots of rows. */
+const botsIn = (of: readonly Counted[]): number => new Set(of.map(({ bot }) => bot)).size;
+
 /** Returns the exact sum of the known values; `null` if none is known. */
 function totalOf(values: readonly (Money | null)[]): Money | null {
   const known = values.filter(value => value !== null);
@@ -293,16 +329,16 @@ function byCurrency(
   of: readonly Counted[],
   amountOf: (each: Counted) => readonly [string | null, string | null],
 ): readonly { readonly currency: string; readonly amount: string; readonly bots: number }[] {
-  const found = new Map<string, { sum: bigint; bots: number }>();
+  const found = new Map<string, { readonly sum: bigint; readonly of: readonly Counted[] }>();
   for (const each of of) {
     const [currency, amount] = amountOf(each);
     if (currency === null || amount === null) continue;
-    const { sum, bots } = found.get(currency) ?? { sum: 0n, bots: 0 };
-    found.set(currency, { sum: sum + moneyOf(amount), bots: bots + 1 });
+    const before = found.get(currency) ?? { sum: 0n, of: [] };
+    found.set(currency, { sum: before.sum + moneyOf(amount), of: [...before.of, each] });
   }
   return [...found]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([currency, { sum, bots }]) => ({ currency, amount: textOfMoney(money(sum)), bots }));
+    .map(([currency, { sum, of: rows }]) => ({ currency, amount: textOfMoney(money(sum)), bots: botsIn(rows) }));
 }
 
 /** Returns the rates that the sums use, once for each currency. */

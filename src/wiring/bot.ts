@@ -5,6 +5,7 @@
 import {
   ACCOUNT_STALE,
   amountFloor,
+  connectedBooks,
   describeTier,
   Engine,
   isDecimalText,
@@ -286,7 +287,7 @@ export function engineOf(
   });
   try {
     return new Engine(
-      sharedOptionsOf(config, run, onNews, isTraced),
+      sharedOptionsOf(config, all, run, onNews, isTraced),
       books.map((one, i) => bookOptionsOf(one, all[i]!, run)),
     );
   } catch (error) {
@@ -368,6 +369,7 @@ function bookOptionsOf(config: Config, rules: Rules, run: number): BookOptions {
 
 function sharedOptionsOf(
   config: Config,
+  rules: readonly Rules[],
   run: number,
   onNews: ((news: EngineNews, symbol: string) => void) | undefined,
   isTraced: boolean,
@@ -385,8 +387,8 @@ function sharedOptionsOf(
       privateStaleAfterMs: Math.max(ACCOUNT_STALE.minMs, ACCOUNT_STALE.reads * timing.privatePollMs),
       listWaitMs: leavesTransfers(config) ? Infinity : timing.transferListDelayMaxMs,
     },
-    ...(accountLimits?.currencies ? { currencyLimits: currencyLimitsOf(accountLimits.currencies) } : {}),
-    ...(accountLimits?.value
+    ...(accountLimits?.currencies ? { currencyLimits: currencyLimitsOf(accountLimits.currencies, rules) } : {}),
+    ...(accountLimits?.value && canBeValued(accountLimits.value.currency, rules)
       ? { valueLimit: { currency: accountLimits.value.currency, max: moneyOf(accountLimits.value.max) } }
       : {}),
     ...(jointInventory ? { jointInventory: { ...jointInventory, currency: jointCurrencyOf(config) } } : {}),
@@ -396,8 +398,27 @@ function sharedOptionsOf(
   };
 }
 
-const currencyLimitsOf = (currencies: Readonly<Record<string, string>>): ReadonlyMap<string, Money> =>
-  new Map(Object.entries(currencies).map(([currency, most]) => [currency, moneyOf(most)]));
+/**
+ * Returns the limits of the base currencies of the given books. A preview creates an engine of one book, whose
+ * configuration still has the limits of all.
+ */
+function currencyLimitsOf(
+  currencies: Readonly<Record<string, string>>,
+  books: readonly Rules[],
+): ReadonlyMap<string, Money> {
+  const held = new Set(books.map(({ instrument }) => instrument.major));
+  const limited = Object.entries(currencies).filter(([currency]) => held.has(currency));
+  return new Map(limited.map(([currency, most]) => [currency, moneyOf(most)]));
+}
+
+/**
+ * Whether the given books lead to a currency. The books of a configuration always do; the one book of a preview may
+ * not, and has no limit on the value of the account.
+ */
+function canBeValued(currency: string, books: readonly Rules[]): boolean {
+  const symbols = books.map(({ instrument }) => instrument.symbol);
+  return connectedBooks(symbols, currency).length === symbols.length;
+}
 
 /** Returns the setup of hedges with the conversion desk; `undefined` if hedging is not configured. */
 export function hedgeOf(config: Config, client: VenueClient): HedgeSetup | undefined {

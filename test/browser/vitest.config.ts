@@ -9,6 +9,7 @@ export default defineConfig({
       'test/browser/console.ts',
       'test/browser/consoleActions.ts',
       'test/browser/consoleAttacks.ts',
+      'test/browser/desk.ts',
       'test/browser/fleet.ts',
       'test/browser/tuning.ts',
     ],

@@ -57,6 +57,10 @@ describe('one bot with three books', () => {
     for (const book of BOOKS) await first.sees(quotesOf(book));
     const status = await ran(['status', '-c', config]);
     for (const book of BOOKS) expect(status.stdout).toContain(book);
+    const watch = puntas(['status', '-c', config, '--watch']);
+    await watch.sees(/ UTC \| .* \| btc_mxn \| .*bid .* \| eth_mxn \| .*bid .* \| btc_usd \| .*bid /);
+    watch.signal('SIGINT');
+    await watch.ended;
     first.signal('SIGKILL');
     await first.ended;
 
@@ -128,7 +132,6 @@ describe('one bot with three books', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(/books: expected one book for paper trading, found 3 \(btc_mxn, eth_mxn, btc_usd\)/);
     for (const [args, what] of [
-      [['console'], 'the console'],
       [['doctor', '--order', '--yes'], 'a trial order (--order)'],
       [['shadow', '--once'], 'the command shadow'],
     ] as const) {

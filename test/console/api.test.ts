@@ -338,7 +338,12 @@ describe('a read', () => {
     await get('/api/v1/explain?at=1764300000000', VIEWER);
     await get('/api/v1/fills?max=1000', VIEWER);
     await get('/api/v1/fills', VIEWER);
-    expect(reads).toEqual([
+    for (const what of ['status', 'report', 'explain', 'fills', 'events', 'summary'])
+      await get(`/api/v1/${what}?book=eth_mxn`, VIEWER);
+    expect(reads.slice(4).map(read => [read.what, 'book' in read && read.book])).toEqual(
+      ['status', 'report', 'explain', 'fills', 'events', 'summary'].map(what => [what, 'eth_mxn']),
+    );
+    expect(reads.slice(0, 4)).toEqual([
       { what: 'report', from: '2026-11-01', to: '2026-11-30' },
       { what: 'explain', at: 1_764_300_000_000 },
       { what: 'fills', max: 1_000 },
@@ -351,8 +356,10 @@ describe('a read', () => {
       'fills?max=1001',
       'fills?max=1&max=2',
       'status?x=1',
+      'status?book=BTC',
+      'fills?book=..%2Fetc',
     ])
-      expect([path, (await get(`/api/v1/${path}`, VIEWER)).status]).toEqual([path, path === 'status?x=1' ? 200 : 422]);
+      expect([path, (await get(`/api/v1/${path}`, VIEWER)).status]).toEqual([path, 422]);
     const failed = await get('/api/v1/explain?at=7', VIEWER);
     expect([failed.status, json(failed)]).toEqual([422, { problem: 'no recording of this time' }]);
   });

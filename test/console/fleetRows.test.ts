@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FleetRow } from '../../src/console/index.ts';
 import { between } from '../draws.ts';
-import { matchesSearch, severityOf, SORT_COLUMNS, sortedRows } from '../../src/console/page/fleetRows.ts';
+import { matchesSearch, severityOf, SORT_COLUMNS, sortedRows } from '../../src/console/page/fleet/fleetRows.ts';
 
 const row = (change: Partial<FleetRow> = {}): FleetRow => ({
   ...{

@@ -35,9 +35,10 @@
  * It was raised by 330 for cross rates and the limit on the value of several books: their sections and keys.
  * It was raised by 75 for alerts, doctor and remote control of several books.
  * It was raised by 168 for request budgets that several books share.
+ * It was raised by 110 for the console of several books.
  * It was raised by 180 for backtests of several books.
  */
-export const WORDS_MAX = 48_318;
+export const WORDS_MAX = 48_428;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -54,7 +55,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_390,
-  'docs/console.md': 1_040,
+  'docs/console.md': 1_088,
   'docs/container.md': 620,
   'docs/contents.md': 230,
   'docs/controls.md': 875,
@@ -66,7 +67,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/fill-models.md': 1126,
   'docs/first-backtest.md': 275,
   'docs/first-day.md': 825,
-  'docs/fleet.md': 490,
+  'docs/fleet.md': 499,
   'docs/from-hummingbot.md': 200,
   'docs/from-other-bots.md': 600,
   'docs/glossary.md': 475,
@@ -86,11 +87,11 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/recovery.md': 700,
   'docs/reference-price.md': 700,
   'docs/reload.md': 420,
-  'docs/remote.md': 524,
+  'docs/remote.md': 539,
   'docs/report.md': 545,
   'docs/runbook.md': 3_135,
   'docs/scout.md': 1_050,
-  'docs/several-books.md': 830,
+  'docs/several-books.md': 851,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 345,

@@ -54,11 +54,11 @@ test('a redirect is not followed: the place that it names gets neither request n
 });
 
 describe('a problem in one clause', () => {
-  const many = 'x'.repeat(70_000);
+  const many = 'x'.repeat(270_000);
   test.each<[string, Handler, string, object]>([
     ['silence', () => undefined, 'no complete answer within 2 s', {}],
     ['an answer that never ends', (_, reply) => trickle(reply), 'no complete answer within 2 s', {}],
-    ['a huge answer', (_, reply) => void reply.end(JSON.stringify({ many })), 'larger than 65536 bytes', {}],
+    ['a huge answer', (_, reply) => void reply.end(JSON.stringify({ many })), 'larger than 262144 bytes', {}],
     [
       'huge headers',
       (_, reply) => void reply.writeHead(200, { x: 'y'.repeat(40_000) }).end(),

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { BotSummary, FleetView, SummaryRun } from '../../src/console/index.ts';
 import { money, moneyOf, textOfMoney } from '../../src/core/index.ts';
 import type { HeardState } from '../../src/fleet/botWatch.ts';
+import { summaryIn } from '../../src/fleet/botAnswer.ts';
 import { fleetView } from '../../src/fleet/fleetView.ts';
 import { summaryWith } from './doubles.ts';
 
@@ -217,6 +218,92 @@ describe('sums', () => {
     expect(rate({ state: 'running', beatAgoMs: 1, writtenAgoMs: 60_000 })).toBeNull();
     expect(rate({ state: 'stopped', beatAgoMs: 1, writtenAgoMs: 1 })).toBeNull();
     expect(rate({ state: 'silent', beatAgoMs: 1, writtenAgoMs: 1 })).toBeNull();
+  });
+});
+
+describe('a bot with several books', () => {
+  const desk = () => {
+    const run = { ...bot({ book: 'btc_mxn', inventory: '0.5' }).run!, profit: profitOf('10') };
+    const other = (book: string, total: string, inventory: string) => {
+      const [base = '', quote = ''] = book.split('_');
+      return {
+        ...run,
+        book,
+        base,
+        quote,
+        inventory,
+        profit: profitOf(total),
+        market: { ...run.market, bid: '19', ask: '21' },
+      };
+    };
+    return summaryWith(run, {
+      otherBooks: [other('eth_mxn', '2', '3'), other('btc_usd', '0.5', '-0.25')],
+      halts: [
+        { what: 'held', reason: 'all', at: 1, by: 'sentinel', until: null },
+        { what: 'paused', book: 'eth_mxn', reason: 'odd', at: 1, by: 'Ana', until: null },
+      ],
+    });
+  };
+
+  test('has one row for each book, counts as one bot, and its sums have each book once', () => {
+    const { bots, sums } = view([
+      heard(desk()),
+      heard(bot({ book: 'usd_mxn', base: 'usd', market: { bid: '19', ask: '21', bookAgeMs: 1 } })),
+    ]);
+    expect(bots.map(({ name, book, link }) => [name, book, link])).toEqual([
+      ['bot0 btc_mxn', 'btc_mxn', 'http://127.0.0.1:9000/?book=btc_mxn'],
+      ['bot0 eth_mxn', 'eth_mxn', 'http://127.0.0.1:9000/?book=eth_mxn'],
+      ['bot0 btc_usd', 'btc_usd', 'http://127.0.0.1:9000/?book=btc_usd'],
+      ['bot1', 'usd_mxn', 'http://127.0.0.1:9001'],
+    ]);
+    // 10 + 2 + 0.5 usd at 20 + 12.5.
+    expect(sums).toMatchObject([{ money: 'real', bots: 2, profit: '34.5' }]);
+    expect(sums[0]!.inventory.find(({ currency }) => currency === 'btc')).toEqual({
+      currency: 'btc',
+      amount: '0.25',
+      bots: 1,
+    });
+    expect(bots.map(({ alerts }) => alerts.map(({ text }) => text.split(' ')[0]))).toEqual([
+      ['held'],
+      ['held', 'paused'],
+      ['held'],
+      [],
+    ]);
+  });
+
+  test('that is listed twice counts once, book by book', () => {
+    const summary = desk();
+    const { bots, sums } = view([heard(summary), heard(summary)]);
+    expect(bots.map(({ sameAs }) => sameAs)).toEqual([
+      null,
+      null,
+      null,
+      'bot0 btc_mxn',
+      'bot0 eth_mxn',
+      'bot0 btc_usd',
+    ]);
+    expect(sums).toMatchObject([
+      {
+        bots: 1,
+        inventory: [
+          { currency: 'btc', amount: '0.25' },
+          { currency: 'eth', amount: '3' },
+        ],
+      },
+    ]);
+  });
+
+  test('is read from an answer as it was sent, and play money of the file applies to all books', () => {
+    const summary = desk();
+    expect(summaryIn(JSON.stringify(summary))).toEqual(summary);
+    const { bots } = fleetView(
+      [{ name: 'a', link: 'http://127.0.0.1:1', money: 'play', heard: heard(summary) }],
+      'mxn',
+      {
+        ...{ at: 5, version: '0.1.0' },
+      },
+    );
+    expect(bots.map(({ money: kind }) => kind)).toEqual(['play', 'play', 'play']);
   });
 });
 

@@ -19,7 +19,7 @@ test('a renamed key has both names, at every depth, and nothing else is changed'
 
 /** Types of what consoles, fleet and status print; a time span in them has its unit in its name. */
 const PRINTED = [
-  ...['src/console/page/view.ts', 'src/console/page/fleetView.ts', 'src/console/summary.ts'],
+  ...['src/console/page/view.ts', 'src/console/page/fleet/fleetView.ts', 'src/console/summary.ts'],
   ...['src/app/inspect/botLife.ts', 'src/app/actions/botStatus.ts'],
 ];
 /** Fields with a time span and no unit. */

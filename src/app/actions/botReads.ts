@@ -6,7 +6,8 @@ import { textOfMoney, type Clock, type Millis } from '../../core/index.ts';
 import { jsonWithOldNames } from '../../messages/oldNames.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { timeText } from '../../messages/timeText.ts';
-import { botStatus } from './botStatus.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { botStatus, type BotStatus } from './botStatus.ts';
 import { botStatusMessage } from './botStatusText.ts';
 import type { BookedFill } from '../inspect/exportColumns.ts';
 import { fillsOf, ledgerAt } from '../inspect/exportLedger.ts';
@@ -17,37 +18,61 @@ import { booksReportJson, ledgerReports } from '../inspect/booksReport.ts';
 import { briefReport, type DaysAsked, type ProfitReport } from '../inspect/profitReport.ts';
 
 export type BotRead =
-  | { readonly what: 'status'; readonly as: 'text' | 'json' }
+  | { readonly what: 'status'; readonly as: 'text' | 'json'; readonly book?: string }
   | { readonly what: 'profit'; readonly as: 'text' }
-  | { readonly what: 'report'; readonly as: 'json'; readonly days: DaysAsked }
-  | { readonly what: 'explain'; readonly as: 'json'; readonly at: Millis | null }
-  | { readonly what: 'fills'; readonly as: 'json'; readonly max: number }
+  | { readonly what: 'report'; readonly as: 'json'; readonly days: DaysAsked; readonly book?: string }
+  | { readonly what: 'explain'; readonly as: 'json'; readonly at: Millis | null; readonly book?: string }
+  | { readonly what: 'fills'; readonly as: 'json'; readonly max: number; readonly book?: string }
   | { readonly what: 'config'; readonly as: 'json' };
 
-/** Returns the text of a read, or one JSON value. Rejects with `UsageError` if there is nothing to read. */
+/**
+ * Returns the text of a read, or one JSON value. With a book, the answer has this book only. Rejects with `UsageError`
+ * if there is nothing to read, or if the bot does not have the book.
+ */
 export async function readBot({ stateDir: dir }: WhichBot, read: BotRead, clock: Clock): Promise<string> {
   switch (read.what) {
     case 'status': {
-      const status = await botStatus(dir, clock);
+      const status = statusOfBook(await botStatus(dir, clock), read.book);
       return read.as === 'json' ? jsonWithOldNames(status) : botStatusMessage(status, dir);
     }
     case 'profit':
       return briefReports(await ledgerReports(dir, {}, clock));
     case 'report':
-      return JSON.stringify(booksReportJson(await ledgerReports(dir, read.days, clock)));
+      return JSON.stringify(booksReportJson(ofBook(await ledgerReports(dir, read.days, clock), read.book)));
     case 'explain':
-      return JSON.stringify(explain({ dir, at: read.at }));
+      return JSON.stringify(explain({ dir, at: read.at, book: read.book }));
     case 'fills':
-      return JSON.stringify(await lastFills(dir, read.max, clock));
+      return JSON.stringify(await lastFills(dir, read.max, clock, read.book));
     case 'config':
       return JSON.stringify(withoutSecrets(lastConfigOf(dir)));
   }
 }
 
+/** Returns the element of a book; without a symbol, all. @throws UsageError if there is none. */
+function ofBook<T extends { readonly book: string }>(all: readonly T[], book: string | undefined): readonly T[] {
+  const found = all.filter(each => book === undefined || each.book === book);
+  if (found.length > 0 || all.length === 0) return found;
+  throw new UsageError(`${book}: expected a book of this bot (${all.map(each => each.book).join(', ')})`);
+}
+
+/** Returns the status of one book as if it were the only one; without a symbol, the status of all. */
+function statusOfBook(status: BotStatus, book: string | undefined): BotStatus {
+  if (book === undefined) return status;
+  const { run, otherBooks = [], otherProfits = [], ...whole } = status;
+  const [shown = null] = ofBook([...(run === null ? [] : [run]), ...otherBooks], book);
+  const isFirst = shown === null || shown.book === run?.book;
+  return {
+    ...whole,
+    run: shown,
+    profit: isFirst ? whole.profit : (otherProfits.find(each => each.book === book)?.profit ?? null),
+    heldBy: whole.heldBy.filter(held => (held.book ?? book) === book),
+  };
+}
+
 /** Returns the last fills of the ledger, newest first, with exact decimal text. */
-async function lastFills(stateDir: string, max: number, clock: Clock): Promise<readonly object[]> {
+async function lastFills(stateDir: string, max: number, clock: Clock, book?: string): Promise<readonly object[]> {
   const file = await ledgerAt(stateDir, clock);
-  return fillsOf(file, sortedByTime(file.entries), undefined).slice(-max).toReversed().map(shownFill);
+  return fillsOf(file, sortedByTime(file.entries), book).slice(-max).toReversed().map(shownFill);
 }
 
 const shownFill = ({ at, amount, value, fee, ...rest }: BookedFill): object => ({

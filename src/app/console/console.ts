@@ -13,6 +13,7 @@ import {
   type BotSummary,
   type ConsoleServer,
   type ConsoleView,
+  type DeskView,
   type MoneyKind,
   type OnReplayed,
 } from '../../console/index.ts';
@@ -23,17 +24,27 @@ import { jsonWithOldNames } from '../../messages/oldNames.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { recoverChange } from '../actions/setParameter.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { BesideRun } from './besideRun.ts';
+import { deskOf } from './deskOf.ts';
 import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
 import { consoleApi } from './consoleApi.ts';
 import { consoleProposals, shownProposals } from './consoleProposals.ts';
-import { mergedChanges, notedChangesIn, shownChange, withNotes, type NotedChange } from './configHistory.ts';
-import { consoleView } from './consoleView.ts';
+import {
+  changesOfBook,
+  mergedChanges,
+  notedChangesIn,
+  shownChange,
+  withNotes,
+  type NotedChange,
+} from './history/configHistory.ts';
+import { consoleView, ledgerOfBook } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
-import { KeptText, longHistory } from './longHistory.ts';
+import { KeptText, longHistory } from './history/longHistory.ts';
 import { callEvery, refuseKeys } from './pageProcess.ts';
 import { fromPackages, pageScripts } from './pageScripts.ts';
+import { replayedBook } from './runReplay.ts';
 import { replaysOf } from './replays.ts';
 
 export type ConsoleAsk = {
@@ -86,8 +97,8 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
     read: read => replays.read(read),
     preview: asked => replays.preview(asked, () => undefined),
     proposalPreview: asked => replays.proposalPreview(asked),
-    summary: () => kept.text,
-    events: () => beside.events(),
+    summary: book => kept.text(book),
+    events: book => beside.events(book),
   });
   const acted = actionEvents(config.state.dir);
   const beside = new BesideRun(config, clock, () => [...acted(), ...logins.shown]);
@@ -98,12 +109,14 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
     {
       scripts: pageScripts(),
       libraryStyle: readRegularFile(fromPackages('uplot/dist/uPlot.min.css'), LARGE_FILE),
-      history: () => {
-        const shown = live.replay?.now?.history.shown;
+      history: book => {
+        const now = live.replay?.now ?? null;
+        const shown = now && replayedBook(now, book)?.history.shown;
         return shown ? JSON.stringify({ ...shown, changes: withNotes(shown.changes, noted()).map(shownChange) }) : null;
       },
-      longHistory: () => long.text,
-      past: (at, signal, onProgress) => replays.past({ at, runs: live.runs, logins: logins.shown }, signal, onProgress),
+      longHistory: book => long.text(book),
+      past: (at, signal, onProgress, book) =>
+        replays.past({ at, runs: live.runs, logins: logins.shown, book }, signal, onProgress),
     },
     { ...ask, access, actions, api },
   );
@@ -112,11 +125,28 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   live.start();
   const timers = [
     callEvery(clock, VIEW_EVERY_MS, () => {
+      const shownProposals = server.pages > 0 ? proposals() : [];
+      if (shownSymbols(live).length > 1) {
+        for (const book of server.books)
+          if (book !== undefined) server.send(JSON.stringify(bookPage(live, beside, book, shownProposals)), book);
+        // Also without a page, so that the next page does not first show an old view.
+        const desk = deskView(live, beside);
+        if (desk !== null) server.send(JSON.stringify({ ...desk, proposals: shownProposals }));
+        kept.replace(book =>
+          book === undefined ? deskSummary(live, beside, ask) : bookSummary(live, beside, ask, book),
+        );
+        return;
+      }
       const view = liveView(live, beside);
-      const shown = view === null ? waiting(live, beside) : { ...view, proposals: server.pages > 0 ? proposals() : [] };
-      server.send(JSON.stringify(shown));
+      const shown = view === null ? waiting(live, beside) : { ...view, proposals: shownProposals };
+      for (const book of new Set([undefined, ...server.books]))
+        if (book === undefined || book === view?.book) server.send(JSON.stringify(shown), book);
+        else server.send(JSON.stringify(bookPage(live, beside, book, shownProposals)), book);
       const madeAt = clock.now();
-      kept.replace(() => botSummaryOf(view, shown, live, ask, madeAt));
+      kept.replace(book => {
+        if (book !== undefined && view !== null && book !== view.book) throw unknownBook(live, book);
+        return botSummaryOf(view, shown, live, ask, madeAt);
+      });
     }),
     callEvery(clock, LEDGER_EVERY_MS, () => void beside.readLedger()),
     callEvery(clock, METRICS_EVERY_MS, () => void (server.pages > 0 && beside.readMetrics())),
@@ -127,7 +157,10 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
     get pages() {
       return server.pages;
     },
-    send: view => server.send(view),
+    get books() {
+      return server.books;
+    },
+    send: (view, book) => server.send(view, book),
     ping: () => server.ping(),
     close: async () => {
       for (const timer of timers) timer.stop();
@@ -138,19 +171,21 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   };
 }
 
-/** Newest summary as JSON. It is computed at the first read, and further reads return the same text. */
+/** Newest summaries as JSON. Each is computed at its first read, and further reads return the same text. */
 class KeptSummary {
-  #make: (() => BotSummary) | null = null;
-  #text: string | null = null;
+  #make: ((book: string | undefined) => BotSummary) | null = null;
+  #texts = new Map<string | undefined, string>();
 
-  /** Replaces the summary with the result of `make`, which is called at the first read. */
-  replace(make: () => BotSummary): void {
-    [this.#make, this.#text] = [make, null];
+  /** Replaces the summaries with the results of `make`, which is called at the first read of a book. */
+  replace(make: (book: string | undefined) => BotSummary): void {
+    [this.#make, this.#texts] = [make, new Map<string | undefined, string>()];
   }
 
-  get text(): string | null {
-    this.#text ??= this.#make && jsonWithOldNames(this.#make());
-    return this.#text;
+  /** Returns the summary of a book; without a symbol, that of the bot. Throws if the bot does not have the book. */
+  text(book: string | undefined): string | null {
+    const text = this.#texts.get(book) ?? (this.#make && jsonWithOldNames(this.#make(book)));
+    if (text !== null) this.#texts.set(book, text);
+    return text;
   }
 }
 
@@ -162,27 +197,32 @@ class KeptLongHistory {
   readonly #live: LiveRun;
   readonly #beside: BesideRun;
   readonly #noted: () => readonly NotedChange[];
-  readonly #kept = new KeptText();
+  /** Histories by book; by `undefined` that of the first. */
+  readonly #kept = new Map<string | undefined, KeptText>();
 
   constructor(live: LiveRun, beside: BesideRun, noted: () => readonly NotedChange[]) {
     [this.#live, this.#beside, this.#noted] = [live, beside, noted];
   }
 
-  get text(): string | null {
+  /** Returns the history of a book; without a symbol, of the first. `null` without a ledger or without the book. */
+  text(symbol: string | undefined): string | null {
     const { replay } = this.#live;
     const { ledger } = this.#beside;
-    const book = ledger?.book ?? replay?.now?.setup.book;
-    if (ledger === null || book === undefined) return null;
+    const book = symbol ?? ledger?.book ?? replay?.now?.setup.book;
+    const of = replay?.now ? replayedBook(replay.now, symbol) : null;
+    if (ledger === null || book === undefined || (symbol !== undefined && of === null)) return null;
     const noted = this.#noted();
-    return this.#kept.of([ledger, replay?.run, noted.at(-1), this.#live.isCaughtUp], () => {
+    const kept = this.#kept.get(symbol) ?? new KeptText();
+    this.#kept.set(symbol, kept);
+    return kept.of([ledger, replay?.run, noted.at(-1), this.#live.isCaughtUp], () => {
       const [major, minor] = pairOf(book);
-      const now = replay?.now ?? null;
-      const at = now?.seen.at ?? null;
-      const known = now === null || at === null ? null : now.engine.book.snapshot(at);
+      const at = of?.seen.at ?? null;
+      const known = of === null || at === null ? null : of.book.snapshot(at);
       const history = longHistory({
-        ...{ run: replay?.run ?? null, at: at ?? -Infinity, names: { book, major, minor }, ledger },
+        ...{ run: replay?.run ?? null, at: at ?? -Infinity, names: { book, major, minor } },
+        ledger: { ...ledger, ...ledgerOfBook(ledger, book) },
         current: known === null || known.known.trades === null ? null : known.booked.sinceOpening,
-        changes: mergedChanges(this.#live.changes, noted),
+        changes: changesOfBook(mergedChanges(this.#live.changesOf(symbol), noted), symbol),
         recordedFrom: this.#live.runs[0]?.from ?? null,
       });
       return history === null ? null : JSON.stringify(history);
@@ -207,6 +247,20 @@ function botSummaryOf(
   return summaryOfView(view, { version, madeAt, money, speed: botClockIn(config.state.dir).speed });
 }
 
+/** Returns the summary of one of several books. Throws if the bot does not have the book. */
+function bookSummary(live: LiveRun, beside: BesideRun, ask: ConsoleAsk, book: string): BotSummary {
+  if (!shownSymbols(live).includes(book)) throw unknownBook(live, book);
+  return botSummaryOf(liveView(live, beside, book), waiting(live, beside), live, ask, ask.clock.now());
+}
+
+/** Returns the summary of all books, with the stops of all. */
+function deskSummary(live: LiveRun, beside: BesideRun, ask: ConsoleAsk): BotSummary {
+  const [first, ...others] = shownSymbols(live).map(book => bookSummary(live, beside, ask, book));
+  if (first === undefined) return emptySummary(beside.bot(null), live.trouble, { ...ask, madeAt: ask.clock.now() });
+  const { halts } = emptySummary(beside.bot(live.writtenAgoMs), null, { ...ask, madeAt: first.madeAt });
+  return { ...first, halts, otherBooks: others.flatMap(({ run }) => run ?? []) };
+}
+
 /**
  * Returns the kind of a bot's money. An exchange at an address of this machine is a simulator, so its money and prices
  * count as play, even for a bot on paper.
@@ -218,18 +272,48 @@ export function moneyKind(exchanges: readonly Config['exchange'][], isPaper: boo
   return exchanges[0]?.kind === 'embedded' ? 'play' : 'real';
 }
 
-function liveView(live: LiveRun, beside: BesideRun): ConsoleView | null {
-  if (live.replay === null) return null;
-  return consoleView(live.replay, {
-    ...{ kind: 'live', bot: beside.bot(live.writtenAgoMs), runs: live.runs, catchingUp: live.catchingUp },
-    ...{
-      budgets: beside.budgets,
-      ledger: beside.ledger,
-      events: beside.events(),
-      note: live.trouble ?? beside.trouble,
-    },
+/** Returns the view of a book; without a symbol, of the first. `null` if the run does not have the book. */
+function liveView(live: LiveRun, beside: BesideRun, book?: string): ConsoleView | null {
+  const shown = book ?? live.replay?.now?.setup.book;
+  if (live.replay === null || shown === undefined) return null;
+  const of = shownSymbols(live).length > 1 ? shown : undefined;
+  const outside = {
+    ...({
+      kind: 'live',
+      bot: beside.bot(live.writtenAgoMs, of),
+      runs: live.runs,
+      catchingUp: live.catchingUp,
+    } as const),
+    ...{ budgets: beside.budgetsOf(shown), ledger: beside.ledger, events: beside.events(of) },
+    note: live.trouble ?? beside.trouble,
+  };
+  return consoleView(live.replay, outside, book);
+}
+
+/** Returns the view of all books. */
+function deskView(live: LiveRun, beside: BesideRun): DeskView | null {
+  const first = live.replay?.now?.setup.book;
+  if (live.replay === null || first === undefined) return null;
+  return deskOf(live.replay, {
+    ...{ bot: beside.bot(live.writtenAgoMs), catchingUp: live.catchingUp, budgets: beside.budgetsOf(first) },
+    ...{ events: beside.events(), note: live.trouble ?? beside.trouble },
   });
 }
+
+/** Returns what the page of a book shows: its view, or why there is none. */
+function bookPage(live: LiveRun, beside: BesideRun, book: string, proposals: ConsoleView['proposals'] = []): object {
+  const view = liveView(live, beside, book);
+  if (view !== null) return { ...view, proposals };
+  const trouble = live.replay?.now ? unknownBook(live, book).message : live.trouble;
+  return { ...waiting(live, beside), trouble };
+}
+
+const unknownBook = (live: LiveRun, book: string): UsageError =>
+  new UsageError(`${book}: expected a book of this bot (${shownSymbols(live).join(', ')})`);
+
+/** Returns the books of the current run, in order; empty before it has read its rules. */
+const shownSymbols = ({ replay }: LiveRun): readonly string[] =>
+  replay?.now?.books.map(({ book }) => book.symbol) ?? [];
 
 /** Returns the view of the page before the first run. */
 const waiting = (live: LiveRun, beside: BesideRun) => ({

@@ -139,6 +139,7 @@ export function actionEvents(stateDir: string): () => readonly ShownEvent[] {
 
 const shownAction = ({
   at,
+  book,
   by,
   via,
   agent,
@@ -150,9 +151,10 @@ const shownAction = ({
   end,
   lines,
 }: ActionEntry): ShownEvent => ({
+  ...(book === undefined ? {} : { book }),
   ...{ at, who: by, level: end === 'done' ? ('warn' as const) : ('error' as const) },
   text: [
-    `${action}${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString().slice(0, 16)}Z`}${costMax === undefined ? '' : ` for at most ${costMax}`}${change === undefined ? '' : ` ${change.key}: ${change.from ?? 'not set'} -> ${change.to ?? 'not set'}`}${VIA_TEXT[via]}${agent === undefined ? '' : ` (${agent})`}: ${reason}`,
+    `${action}${book === undefined ? '' : ` ${book}`}${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString().slice(0, 16)}Z`}${costMax === undefined ? '' : ` for at most ${costMax}`}${change === undefined ? '' : ` ${change.key}: ${change.from ?? 'not set'} -> ${change.to ?? 'not set'}`}${VIA_TEXT[via]}${agent === undefined ? '' : ` (${agent})`}: ${reason}`,
     ...(end === 'done' ? [] : [`refused: ${lines.join('; ')}`]),
   ].join('; '),
 });

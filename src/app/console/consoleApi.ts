@@ -3,6 +3,7 @@ import type { ApiActionOver, ApiRead, ConsoleApi, ShownEvent } from '../../conso
 import type { Clock, Millis } from '../../core/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { actionsIn } from '../actions/actionJournal.ts';
+import { bookOfAsk } from '../actions/actionBook.ts';
 import type { ActionAsk, ActionEnd } from '../actions/actions.ts';
 import { executeAction } from '../actions/executeAction.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -15,13 +16,13 @@ import { actionAsk, shownParameters } from './consoleActions.ts';
 
 export type ApiWork = {
   readonly read: (read: BotRead) => Promise<string>;
-  /** Returns the summary as JSON; `null` before it is made. */
-  readonly summary: () => string | null;
+  /** Returns the summary of the bot or of a book as JSON; `null` before it is made. */
+  readonly summary: (book: string | undefined) => string | null;
   readonly preview: (ask: ActionAsk) => Promise<readonly string[]>;
   /** Previews an action that an agent proposes, without a delay for the previews of operators. */
   readonly proposalPreview: (ask: ActionAsk) => Promise<readonly string[]>;
   /** Returns the events that recordings do not contain (halts, operator actions, logins), oldest first. */
-  readonly events: () => readonly ShownEvent[];
+  readonly events: (book: string | undefined) => readonly ShownEvent[];
 };
 
 /** Maximum number of results that are kept in memory; the action journal has earlier ones. */
@@ -33,11 +34,12 @@ export function consoleApi(bot: WhichBot, clock: Clock, canAct: boolean, work: A
   return {
     read: async read => {
       if (read.what === 'summary') {
-        const summary = work.summary();
+        const summary = work.summary(read.book);
         if (summary === null) throw new UsageError('the console has just started; try again in a second');
         return summary;
       }
-      if (read.what === 'events') return JSON.stringify(work.events().slice(-read.max).toReversed().map(datedEvent));
+      if (read.what === 'events')
+        return JSON.stringify(work.events(read.book).slice(-read.max).toReversed().map(datedEvent));
       if (read.what === 'parameters') return JSON.stringify(shownParameters(bot));
       const asked = botRead(read);
       return reads.of(JSON.stringify(asked), () => work.read(asked));
@@ -66,7 +68,14 @@ type Kept = { readonly request: string; readonly end: Promise<ActionEnd> };
 function keyedActions(bot: WhichBot, clock: Clock): NonNullable<ConsoleApi['act']> {
   const kept = new Map<string, Kept>();
   return async (request, key): Promise<ApiActionOver> => {
-    const text = JSON.stringify([request.action, request.reason, request.by, request.minutes, request.change]);
+    const text = JSON.stringify([
+      request.action,
+      request.reason,
+      request.by,
+      request.minutes,
+      request.change,
+      request.book,
+    ]);
     const known = kept.get(key);
     if (known !== undefined)
       return known.request === text ? { ...(await known.end), isRepeated: true } : 'other request';
@@ -89,27 +98,33 @@ function earlierEnd({ stateDir }: WhichBot, ask: ActionAsk): ApiActionOver | nul
   if (found === undefined) return null;
   const isSameChange = ask.action !== 'set' || (found.change?.key === ask.key && found.change.to === ask.value);
   const isSame =
-    found.via === 'api' && found.action === action && found.by === by && found.reason === reason && isSameChange;
+    found.via === 'api' &&
+    found.action === action &&
+    found.book === bookOfAsk(ask) &&
+    found.by === by &&
+    found.reason === reason &&
+    isSameChange;
   return isSame ? { end: found.end, lines: found.lines, isRepeated: true } : 'other request';
 }
 
 function botRead(read: Exclude<ApiRead, { readonly what: 'events' | 'summary' | 'parameters' }>): BotRead {
+  const book = 'book' in read && read.book !== undefined ? { book: read.book } : {};
   switch (read.what) {
     case 'status':
-      return { what: 'status', as: 'json' };
+      return { what: 'status', as: 'json', ...book };
     case 'config':
       return { what: 'config', as: 'json' };
     case 'explain':
-      return { what: 'explain', as: 'json', at: read.at };
+      return { what: 'explain', as: 'json', at: read.at, ...book };
     case 'fills':
-      return { what: 'fills', as: 'json', max: read.max };
+      return { what: 'fills', as: 'json', max: read.max, ...book };
     case 'report': {
       const { from, to } = read;
       const days = {
         ...(from === undefined ? {} : { from: dayOf(from) }),
         ...(to === undefined ? {} : { to: dayOf(to) }),
       };
-      return { what: 'report', as: 'json', days };
+      return { what: 'report', as: 'json', days, ...book };
     }
   }
 }

@@ -9,7 +9,7 @@ import { previewAction } from '../actions/previewAction.ts';
 import { readBot, type BotRead } from '../actions/botReads.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { BesideRun, type BesideConfig } from './besideRun.ts';
-import { notedChangesIn, shownChange, withNotes, type NotedChange } from './configHistory.ts';
+import { notedChangesIn, shownChange, withNotes, type NotedChange } from './history/configHistory.ts';
 import { actionEvents } from './consoleActions.ts';
 import { botOfPast, consoleView } from './consoleView.ts';
 import { PastMoments } from './pastMoments.ts';
@@ -22,6 +22,8 @@ export type PastAsk = {
   readonly at: Millis;
   readonly runs: ConsoleView['runs'];
   readonly logins: readonly ShownEvent[];
+  /** Book to show, if the run has several; if absent, the first. */
+  readonly book?: string | undefined;
 };
 
 /** Time for which a copy of the ledger is reused, in ms. */
@@ -47,25 +49,30 @@ export class ConsoleReplayer {
     const acted = actionEvents(dir);
     this.#noted = notedChangesIn(dir);
     this.#beside = new BesideRun(of.config, clock, () => [...acted(), ...this.#logins]);
-    this.#moments = new PastMoments(dir, clock, (replay, note, runs) =>
-      consoleView(replay, {
-        ...{ kind: 'past', bot: botOfPast('running'), runs, catchingUp: null, budgets: null },
-        ...{ ledger: this.#beside.ledger, events: this.#beside.events(), note },
-      }),
-    );
+    this.#moments = new PastMoments(dir, clock, (replay, note, runs, book) => {
+      const outside = {
+        ...({ kind: 'past', bot: botOfPast('running'), runs, catchingUp: null, budgets: null, note } as const),
+        ...{ ledger: this.#beside.ledger, events: this.#beside.events(book) },
+      };
+      return consoleView(replay, outside, book);
+    });
   }
 
   /**
    * Returns the view at a time as one line of JSON; the text `null` if `PastMoments.at` returns `null`. Rejects if the
    * recording cannot be read.
    */
-  async past({ at, runs, logins }: PastAsk, signal: AbortSignal, onProgress: (share: number) => void): Promise<string> {
+  async past(
+    { at, runs, logins, book }: PastAsk,
+    signal: AbortSignal,
+    onProgress: (share: number) => void,
+  ): Promise<string> {
     this.#logins = logins;
     if (this.#clock.elapsed() - this.#ledgerAt > LEDGER_FOR_MS) {
       this.#ledgerAt = this.#clock.elapsed();
       await this.#beside.readLedger();
     }
-    const moment = await this.#moments.at(at, runs, signal, onProgress);
+    const moment = await this.#moments.at(at, runs, signal, onProgress, book);
     if (moment === null) return 'null';
     const { view, history } = moment;
     const changes = withNotes(history.changes, this.#noted()).map(shownChange);

@@ -35,8 +35,8 @@ import { shownProfit } from '../../messages/shownProfit.ts';
 import { timeText } from '../../messages/timeText.ts';
 import { elsewhereNow } from '../inspect/elsewhereNow.ts';
 import { explanationOf } from '../inspect/explain.ts';
-import { profitByTime } from './journalProfit.ts';
-import type { Replayable, RunReplay } from './runReplay.ts';
+import { profitByTime } from './history/journalProfit.ts';
+import { replayedBook, type BookOfReplay, type RunReplay } from './runReplay.ts';
 
 /** Maximum number of other traders' prices per side; the bot's own prices are always included. */
 const DEPTH_ROWS = 14;
@@ -53,27 +53,33 @@ export type OutsideRun = Pick<ConsoleView, 'kind' | 'bot' | 'runs' | 'catchingUp
   readonly note: string | null;
 };
 
-/** Returns the console view of a run; `null` before the run has read the rules of its book. */
-export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView | null {
-  const { now, ended } = replay;
+/**
+ * Returns the console view of one book of a run; without a symbol of the first. `null` before the run has read the
+ * rules of its books, and if it does not have the book.
+ */
+export function consoleView(replay: RunReplay, beside: OutsideRun, symbol?: string): ConsoleView | null {
+  const { ended } = replay;
+  const now = replay.now && replayedBook(replay.now, symbol);
   const at = now?.seen.at ?? null;
-  if (now === null || at === null) return null;
-  const { engine, setup, seen, history } = now;
+  if (replay.now === null || now === null || at === null) return null;
+  const { book, setup, seen, history } = now;
   const { instrument } = history;
-  const snapshot = history.across(engine.book.snapshot(at));
+  const snapshot = history.across(book.snapshot(at));
   const { trades, unknown } = snapshot.known;
   const { since: openedAt } = snapshot.booked.sinceOpening;
-  const told = explanationOf(engine, seen, instrument, setup);
+  const told = explanationOf(now, seen, instrument, setup);
   const since = (of: number): number | null => (Number.isFinite(of) ? of : null);
   const { kind, bot, runs, catchingUp, budgets, ledger } = beside;
   const names = { book: setup.book, major: instrument.major, minor: instrument.minor };
   const { hours, days } = profitByTime(ledger?.entries ?? [], names, at, [
-    ...(ledger?.hours ?? []),
+    ...(ledger === null ? [] : ledgerOfBook(ledger, setup.book).hours),
     ...history.hourEnds,
     snapshot.booked.sinceOpening,
   ]);
+  const symbols = replay.now.books.map(each => each.book.symbol);
   return {
     ...names,
+    ...(symbols.length === 1 ? {} : { books: symbols }),
     ...{ kind, at, run: replay.run, bot, runs, catchingUp, budgets },
     strategy: setup.strategy.name,
     instance: setup.instance,
@@ -87,7 +93,7 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
     elsewhere: elsewhereNow(snapshot, seen.elsewhere, seen.hedges, instrument),
     depth: depthRowsOf(now, at),
     orders: ordersOf(now, snapshot, at),
-    limits: engine.book.limitUses(at).map(limitOf),
+    limits: book.limitUses(at).map(shownLimit),
     unknown,
     profit: trades && shownProfit(trades.sinceOpening, trades.runProfit, instrument.minor),
     ledgerSince: openedAt === null ? null : timeText(openedAt),
@@ -103,7 +109,8 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
   };
 }
 
-function noteOf({ ended }: RunReplay, { note }: OutsideRun): string | null {
+/** Returns a note on why the shown figures may be unreliable; `null` if there is none. */
+export function noteOf({ ended }: RunReplay, { note }: Pick<OutsideRun, 'note'>): string | null {
   if (ended?.gap) return 'the recording ends early because the disk was full; the page shows the last recorded state';
   if (ended?.broke) return `the engine failed in this run: ${ended.broke}`;
   return note;
@@ -113,7 +120,7 @@ function noteOf({ ended }: RunReplay, { note }: OutsideRun): string | null {
  * Returns events, newest first. Actions on a stopped bot are later than its recording, so only the live view shows
  * them.
  */
-const eventsOf = ({ history }: Replayable, { events, kind }: OutsideRun, at: Millis): readonly ShownEvent[] =>
+const eventsOf = ({ history }: BookOfReplay, { events, kind }: OutsideRun, at: Millis): readonly ShownEvent[] =>
   [...events.filter(event => kind === 'live' || event.at <= at), ...history.events]
     .sort((a, b) => b.at - a.at)
     .slice(0, EVENTS);
@@ -121,8 +128,8 @@ const eventsOf = ({ history }: Replayable, { events, kind }: OutsideRun, at: Mil
 const mayShow = ({ state }: Order): boolean => state !== 'closed-unsettled' && state !== 'done';
 
 /** Returns rows of the book, best first: the best prices of other traders, and all prices of the bot. */
-function depthRowsOf({ engine, history: { instrument } }: Replayable, at: Millis): ConsoleView['depth'] {
-  const { depth, orders } = engine.book.riskContext(at);
+function depthRowsOf({ book, history: { instrument } }: BookOfReplay, at: Millis): ConsoleView['depth'] {
+  const { depth, orders } = book.riskContext(at);
   const rows = (side: Side): readonly DepthRow[] => {
     const [prices, amounts, count] =
       side === 'buy'
@@ -152,7 +159,7 @@ function depthRowsOf({ engine, history: { instrument } }: Replayable, at: Millis
  * Returns the bot's orders in the order of a book: asks from the highest price down, then bids from the best price
  * down.
  */
-function ordersOf({ history }: Replayable, { orders }: Snapshot, at: Millis): readonly ShownOrder[] {
+function ordersOf({ history }: BookOfReplay, { orders }: Snapshot, at: Millis): readonly ShownOrder[] {
   const { instrument } = history;
   const text = (lots: number) => textOfAmount(instrument, amount(lots));
   return orders
@@ -173,10 +180,17 @@ function ordersOf({ history }: Replayable, { orders }: Snapshot, at: Millis): re
     });
 }
 
-function limitOf({ limit, currency, max, used }: LimitUse): ShownLimit {
+/** Returns the use of a limit as text. */
+export function shownLimit({ limit, currency, max, used }: LimitUse): ShownLimit {
   const number = (of: Money | number) => (typeof of === 'bigint' ? approximately(of) : of);
   const text = (of: Money | number) => (typeof of === 'bigint' ? textOfMoney(of) : String(Math.round(of * 100) / 100));
   return { limit, currency, max: text(max), used: text(used), share: number(max) > 0 ? number(used) / number(max) : 0 };
+}
+
+/** Returns the stored figures of one book of a ledger. The fields of the file itself are those of the first book. */
+export function ledgerOfBook(ledger: LedgerFile, symbol: string): Pick<LedgerFile, 'profit' | 'hours'> {
+  if (ledger.book === null || ledger.book === symbol) return ledger;
+  return ledger.otherBooks?.find(({ book }) => book === symbol) ?? { profit: null, hours: [] };
 }
 
 const shortSum = (sum: Money): string => String(Number(approximately(sum).toPrecision(4)));

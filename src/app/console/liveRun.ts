@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import type { Clock, Millis, Timer } from '../../core/index.ts';
 import type { ConsoleView, ShownChange } from '../../console/index.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
-import { RecordedChanges } from './configHistory.ts';
+import { RecordedChanges } from './history/configHistory.ts';
 import { chainOf, RunChain } from './runChain.ts';
 import type { RunReplay } from './runReplay.ts';
 
@@ -43,9 +43,12 @@ export class LiveRun {
     return this.#runs;
   }
 
-  /** Returns the changes of the configuration between the recorded runs, oldest first. */
-  get changes(): readonly ShownChange[] {
-    return this.#changes.found;
+  /**
+   * Returns the changes of the configuration between the recorded runs, oldest first: those of a book, without a symbol
+   * of the first.
+   */
+  changesOf(symbol?: string): readonly ShownChange[] {
+    return this.#changes.of(symbol);
   }
 
   /** Returns the progress of the replay from 0 to 1; `null` once the replay has caught up with the recording. */

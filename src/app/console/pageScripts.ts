@@ -24,6 +24,7 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
     'profitBars',
     'texts',
     'state',
+    'deskPanel',
   ];
   return {
     'uPlot.js': readRegularFile(fromPackages('uplot/dist/uPlot.iife.min.js'), LARGE_FILE),
@@ -35,7 +36,10 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
 export const fleetPageScripts = (
   built = new URL('../../console/page/', import.meta.url),
 ): Readonly<Record<string, string>> =>
-  scriptsWith(['fleetMain', 'fleetPanels', 'fleetRows', 'streamWatch', 'access', 'lines', 'elements', 'texts'], built);
+  scriptsWith(
+    ['fleet/fleetMain', 'fleet/fleetPanels', 'fleet/fleetRows', 'streamWatch', 'access', 'lines', 'elements', 'texts'],
+    built,
+  );
 
 /** Returns the named scripts of a build folder, and the library that all pages use. */
 const scriptsWith = (names: readonly string[], built: URL): Readonly<Record<string, string>> => ({

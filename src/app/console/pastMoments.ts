@@ -5,7 +5,7 @@
 import type { Clock, Millis } from '../../core/index.ts';
 import type { ConsoleHistory, ConsoleView } from '../../console/index.ts';
 import { chainOf, RunChain } from './runChain.ts';
-import { RunReplay } from './runReplay.ts';
+import { replayedBook, RunReplay } from './runReplay.ts';
 
 /** Maximum time for which one slice of a replay may block the process, in ms. */
 const SLICE_MS = 25;
@@ -15,7 +15,12 @@ const WAITING_MAX = 8;
 /** View and charts at a past point in time. */
 export type PastMoment = { readonly view: ConsoleView; readonly history: ConsoleHistory };
 
-type ViewOfMoment = (replay: RunReplay, note: string | null, runs: ConsoleView['runs']) => ConsoleView | null;
+type ViewOfMoment = (
+  replay: RunReplay,
+  note: string | null,
+  runs: ConsoleView['runs'],
+  book: string | undefined,
+) => ConsoleView | null;
 
 export class PastMoments {
   readonly #dir: string;
@@ -35,7 +40,7 @@ export class PastMoments {
   }
 
   /**
-   * Returns the view at a time; `runs` are oldest first. Resolves to `null` if nothing was recorded at that time, if
+   * Returns the view of a book at a time, without a symbol of the first; `runs` are oldest first. Resolves to `null` if nothing was recorded at that time, if
    * too many requests wait, or if the request was aborted.
    */
   async at(
@@ -43,10 +48,11 @@ export class PastMoments {
     runs: ConsoleView['runs'],
     signal: AbortSignal,
     onProgress: (share: number) => void,
+    book?: string,
   ): Promise<PastMoment | null> {
     if (this.#waiting >= WAITING_MAX) return null;
     this.#waiting++;
-    const turn = this.#queue.then(() => this.#replayed(at, runs, signal, onProgress));
+    const turn = this.#queue.then(() => this.#replayed(at, runs, signal, onProgress, book));
     this.#queue = turn.catch(() => undefined);
     try {
       return await turn;
@@ -65,6 +71,7 @@ export class PastMoments {
     runs: ConsoleView['runs'],
     signal: AbortSignal,
     onProgress: (share: number) => void,
+    book: string | undefined,
   ): Promise<PastMoment | null> {
     const chained = chainOf(runs.filter(({ from }) => from <= at));
     if (signal.aborted) return null;
@@ -88,28 +95,39 @@ export class PastMoments {
     const note = isOver
       ? `the bot was not running at ${new Date(at).toISOString()}; the page shows its last recorded state`
       : null;
-    const view = replay && this.#viewOf(replay, note, runs);
-    if (view && replay?.now) return { view, history: replay.now.history.shown };
-    return this.#first(at, runs);
+    const moment = replay && this.#momentOf(replay, note, runs, book);
+    return moment ?? this.#first(at, runs, book);
   }
 
   /**
    * Returns the first view of the first run, for a requested time at which this run was still reading its initial data.
    */
-  #first(at: Millis, runs: ConsoleView['runs']): PastMoment | null {
+  #first(at: Millis, runs: ConsoleView['runs'], book: string | undefined): PastMoment | null {
     const [run] = runs;
     if (run === undefined || at < run.from) return null;
     this.close();
     const replay = new RunReplay(this.#dir, run.run);
     replay.advance(() => replay.now !== null);
-    const view = this.#viewOf(
+    const moment = this.#momentOf(
       replay,
       'at the requested time, the bot was still reading its initial data; the page shows its first recorded state',
       runs,
+      book,
     );
-    const moment = view !== null && replay.now ? { view, history: replay.now.history.shown } : null;
     replay.close();
     return moment;
+  }
+
+  /** Returns view and charts of a book; `null` if the run has not read its rules, or does not have the book. */
+  #momentOf(
+    replay: RunReplay,
+    note: string | null,
+    runs: ConsoleView['runs'],
+    book: string | undefined,
+  ): PastMoment | null {
+    const view = this.#viewOf(replay, note, runs, book);
+    const of = replay.now && replayedBook(replay.now, book);
+    return view !== null && of !== null ? { view, history: of.history.shown } : null;
   }
 
   #advanced(chain: RunChain, ...rest: Parameters<RunChain['advance']>): ReturnType<RunChain['advance']> {

@@ -5,7 +5,7 @@
 import type { ConsoleView } from '../../console/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { configChanges } from '../../config.ts';
-import { RunReplay } from './runReplay.ts';
+import { replayedBook, RunReplay } from './runReplay.ts';
 
 type Runs = ConsoleView['runs'];
 
@@ -73,8 +73,12 @@ export class RunChain {
   #takeOver(next: RunReplay): void {
     const [before, after] = [this.#replay?.now ?? null, next.now];
     if (before !== null && after !== null) {
-      after.history.changed(configChanges(before.setup, after.setup));
-      after.history.follow(before.history);
+      for (const { book, setup, history } of after.books) {
+        const earlier = replayedBook(before, book.symbol);
+        if (earlier === null) continue;
+        history.changed(configChanges(earlier.setup, setup));
+        history.follow(earlier.history);
+      }
     }
     if (this.#replay !== null) this.#taken++;
     this.#replay?.close();

@@ -1,5 +1,5 @@
 /**
- * Data for charts and lists, collected during a replay: points of market and account, fills with markouts, events,
+ * Data of one book for charts and lists, collected during a replay: points of market and account, fills with markouts, events,
  * queue positions.
  */
 import {
@@ -8,7 +8,7 @@ import {
   textOfMoney,
   textOfPrice,
   type Depth,
-  type Engine,
+  type BookEngine,
   type EngineEvent,
   type EngineNews,
   type Fill,
@@ -23,7 +23,7 @@ import type { ConfigChange } from '../../config.ts';
 import type { Log } from '../../live/log.ts';
 import { logEvent } from '../../messages/eventLog.ts';
 import { RunTotals } from '../run/runTotals.ts';
-import { unnotedChange } from './configHistory.ts';
+import { unnotedChange } from './history/configHistory.ts';
 
 const RECENT_MAX = 900;
 const WHOLE_MAX = 1_200;
@@ -38,7 +38,7 @@ type Kept = { readonly fill: Fill; markoutBps: number | null };
 export class RunHistory {
   readonly instrument: Instrument;
   readonly #run: number;
-  #engine: Engine | null = null;
+  #book: BookEngine | null = null;
   #depth: Depth | null = null;
   #at: Millis = 0;
   #mid = Number.NaN;
@@ -72,11 +72,11 @@ export class RunHistory {
     this.#log = { debug: () => undefined, info: tell('info'), warn: tell('warn'), error: tell('error') };
   }
 
-  /** Sets the engine from which the data is read. */
-  watch(engine: Engine): void {
-    this.#engine = engine;
-    this.#depth = engine.book.riskContext(0).depth;
-    engine.book.hourEnds.listen(ended => {
+  /** Sets the book from which the data is read. */
+  watch(book: BookEngine): void {
+    this.#book = book;
+    this.#depth = book.riskContext(0).depth;
+    book.hourEnds.listen(ended => {
       this.#hourEnds.push(ended);
       if (this.#hourEnds.length > HOURS_MAX) this.#hourEnds.shift();
     });
@@ -103,8 +103,8 @@ export class RunHistory {
       own.weight += theirs.weight;
     }
     this.#earlier = earlier.#earlier;
-    if (earlier.#engine !== null)
-      this.#earlier.add(earlier.#engine.book.snapshot(earlier.#at), earlier.#at - (earlier.#startedAt ?? earlier.#at));
+    if (earlier.#book !== null)
+      this.#earlier.add(earlier.#book.snapshot(earlier.#at), earlier.#at - (earlier.#startedAt ?? earlier.#at));
   }
 
   /** Returns the snapshot of this run, to which the counts and times of earlier runs are added. */
@@ -153,7 +153,7 @@ export class RunHistory {
     this.#startedAt ??= at;
     this.#at = at;
     const depth = this.#depth;
-    if (depth === null || this.#engine === null) return;
+    if (depth === null || this.#book === null) return;
     this.#mid = depth.bids > 0 && depth.asks > 0 ? (depth.bidPrices[0]! + depth.askPrices[0]!) / 2 : Number.NaN;
     if (event.kind === 'book' || event.kind === 'placed') this.#seeQueues(depth);
     if (at - (this.#recent.at(-1)?.[0] ?? -Infinity) >= 1_000) this.#sample(at);
@@ -168,7 +168,7 @@ export class RunHistory {
 
   /** Returns a chart point with the fields of `POINT`. */
   point(at: Millis): readonly number[] {
-    const { bid, ask, booked, orders } = this.#engine!.book.snapshot(at);
+    const { bid, ask, booked, orders } = this.#book!.snapshot(at);
     const { inventory, sinceOpening } = booked;
     const { profit } = sinceOpening;
     const price = (ticks: number) => (ticks > 0 ? ticks * approximately(this.instrument.tickMoney) : 0);
@@ -252,7 +252,7 @@ export class RunHistory {
   }
 
   #seeQueues(depth: Depth): void {
-    const live = this.#engine!.book.liveOrders.filter(isLive);
+    const live = this.#book!.liveOrders.filter(isLive);
     for (const id of this.#ahead.keys()) if (!live.some(order => order.id === id)) this.#ahead.delete(id);
     for (const { id, side, price } of live) {
       const others = othersAt(depth, side, price);

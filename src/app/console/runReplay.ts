@@ -2,12 +2,13 @@
  * Replay of one recorded run through a traced engine, in slices. The replay of a current run ends at its latest line.
  * Each run can also be replayed up to a requested time.
  */
-import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
-import { recordedConfig, type Config } from '../../config.ts';
+import type { BookEngine, Engine, EngineEvent, Millis } from '../../core/index.ts';
+import { booksOf, recordedConfig, type Config } from '../../config.ts';
 import type { RecordingLine } from '../../live/recording/recording.ts';
 import { followRecording, type RecordedRun, type RecordingPieces } from '../../live/recording/recordings.ts';
 import { lineReader, Replaying, type Replayed } from '../../live/replay/replay.ts';
 import { Seen } from '../inspect/explain.ts';
+import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { RunHistory } from './runHistory.ts';
@@ -15,13 +16,24 @@ import { RunHistory } from './runHistory.ts';
 /** Number of lines between two checks of the clock. */
 const LOOK_EVERY = 64;
 
-/** State that exists once the run has read the rules of its book. */
-export type Replayable = {
-  readonly engine: Engine;
+/** Replayed state of one book, with the configuration of this book. */
+export type BookOfReplay = {
+  readonly book: BookEngine;
   readonly setup: Config;
   readonly seen: Seen;
   readonly history: RunHistory;
 };
+
+/** State that exists once the run has read the rules of its books: that of the first book, and of all. */
+export type Replayable = BookOfReplay & {
+  readonly engine: Engine;
+  /** All books of the run, in order. */
+  readonly books: readonly BookOfReplay[];
+};
+
+/** Returns the state of a book; without a symbol that of the first. `null` if the run does not have the book. */
+export const replayedBook = (now: Replayable, symbol: string | undefined): BookOfReplay | null =>
+  symbol === undefined ? now : (now.books.find(({ book }) => book.symbol === symbol) ?? null);
 
 export class RunReplay {
   readonly run: number;
@@ -34,6 +46,8 @@ export class RunReplay {
    * Lines that were read but not replayed yet: lines before the rules of the book, or lines after the requested time.
    */
   #held: RecordingLine[] = [];
+  /** Rules of the books, in order, until the engine is created. */
+  #rules: Rules[] = [];
   #replaying: Replaying | null = null;
   #now: Replayable | null = null;
   #ended: Replayed | null = null;
@@ -98,7 +112,7 @@ export class RunReplay {
       const line = this.#readLine();
       if (line === null) return null;
       this.#held.push(line);
-      if (line.kind === 'input' && line.event.kind === 'rules') this.#begin(line.event);
+      if (line.kind === 'input' && line.event.kind === 'rules') this.#addRules(line.event);
     }
     return this.#held.shift() ?? this.#readLine();
   }
@@ -120,16 +134,31 @@ export class RunReplay {
     return this.#read!(this.#texts[this.#next++]!);
   }
 
-  #begin({ instrument, makerRate, takerRate }: Extract<EngineEvent, { kind: 'rules' }>): void {
+  /** Adds the rules of the next book. Creates the engine once all books have theirs. */
+  #addRules({ instrument, makerRate, takerRate }: Extract<EngineEvent, { kind: 'rules' }>): void {
+    this.#rules.push({ instrument, makerRate, takerRate });
     const setup = recordedConfig(this.#of!.setup);
-    const history = new RunHistory(instrument, this.run, this.#of!.startedAt);
-    const engine = engineOf(setup, { instrument, makerRate, takerRate }, this.run, news => history.hear(news), true);
-    const seen = new Seen(engine);
-    history.watch(engine);
-    this.#replaying = new Replaying(this.run, engine, event => {
-      seen.see(event);
-      history.see(event);
+    const setups = booksOf(setup);
+    const [first, ...others] = this.#rules;
+    if (first === undefined || this.#rules.length < setups.length) return;
+    const histories = new Map(
+      this.#rules.map(rules => [
+        rules.instrument.symbol,
+        new RunHistory(rules.instrument, this.run, this.#of!.startedAt),
+      ]),
+    );
+    const engine = engineOf(setup, first, this.run, (news, symbol) => histories.get(symbol)?.hear(news), true, others);
+    const books = engine.books.map((book, i): BookOfReplay => {
+      const history = histories.get(book.symbol)!;
+      history.watch(book);
+      return { book, setup: setups[i]!, seen: new Seen({ book }), history };
     });
-    this.#now = { engine, setup, seen, history };
+    this.#replaying = new Replaying(this.run, engine, event => {
+      for (const { seen, history } of books) {
+        seen.see(event);
+        history.see(event);
+      }
+    });
+    this.#now = { ...books[0]!, engine, books };
   }
 }

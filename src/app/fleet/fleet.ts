@@ -166,7 +166,10 @@ export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
     get pages() {
       return server.pages;
     },
-    send: view => server.send(view),
+    get books() {
+      return server.books;
+    },
+    send: (view, book) => server.send(view, book),
     ping: () => server.ping(),
     close: async () => {
       for (const timer of timers) timer.stop();

@@ -6,7 +6,7 @@ import {
   moneyOf,
   paidCost,
   RunningLead,
-  type Engine,
+  type BookEngine,
   type EngineEvent,
   type HedgeRow,
   type LeadEstimate,
@@ -16,11 +16,14 @@ import {
 
 type SourceEvent = Extract<EngineEvent, { readonly kind: 'source' }>;
 
+/** Engine with one shown book, or one of its books. */
+export type BookInEngine = { readonly book: BookEngine };
+
 /** Maximum number of hedges whose cost is kept. */
 const COSTS_MAX = 20;
 
 export class ElsewhereSeen {
-  readonly #engine: Engine;
+  readonly #of: BookInEngine;
   readonly #feeds = new Map<string, SourceEvent>();
   /** Lead of each source over the bot's own book. */
   readonly #leads = new Map<string, RunningLead>();
@@ -28,20 +31,22 @@ export class ElsewhereSeen {
   /** Orders whose end is not proven, with the time of their first event. */
   readonly #open = new Map<string, Millis>();
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(of: BookInEngine) {
+    this.#of = of;
   }
 
   /** Records an input after the engine has processed it. `rowOf` returns the hedge with an id. */
   see(event: EngineEvent, rowOf: (id: string) => HedgeRow | undefined): void {
+    // Sources and prices of another book say nothing about this book.
+    if ('symbol' in event && event.symbol !== undefined && event.symbol !== this.#of.book.symbol) return;
     if (event.kind === 'source') {
       this.#feeds.set(event.feed, event);
-      for (const { name, price } of this.#engine.book.livePrice(event.at)?.sources ?? [])
+      for (const { name, price } of this.#of.book.livePrice(event.at)?.sources ?? [])
         if (price !== null) this.#lead(name).readX(event.at, price);
     } else if (event.kind === 'book') {
       // Without a source there is no lead to measure, and a risk context for each book would slow down the replay.
       if (this.#leads.size === 0) return;
-      const { bids, asks, bidPrices, askPrices } = this.#engine.book.riskContext(event.at).depth;
+      const { bids, asks, bidPrices, askPrices } = this.#of.book.riskContext(event.at).depth;
       if (bids > 0 && asks > 0)
         for (const lead of this.#leads.values()) lead.readY(event.at, (bidPrices[0]! + askPrices[0]!) / 2);
     } else if (event.kind === 'elsewhere') this.#seeOrder(event, rowOf(event.conversion.id));

@@ -32,7 +32,7 @@ import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { timeText } from '../../messages/timeText.ts';
-import { ElsewhereSeen } from './elsewhereSeen.ts';
+import { ElsewhereSeen, type BookInEngine } from './elsewhereSeen.ts';
 
 /** Explanation as `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
 export type Explanation = {
@@ -292,13 +292,13 @@ export class Seen {
   /** Last reference price. */
   reference: Extract<EngineEvent, { kind: 'reference' }> | null = null;
   readonly elsewhere: ElsewhereSeen;
-  readonly #engine: Engine;
+  readonly #of: BookInEngine;
   readonly #hedges = new Map<string, HedgeRow>();
 
-  /** `engine` must have processed each input before `see` receives it. */
-  constructor(engine: Engine) {
-    this.#engine = engine;
-    this.elsewhere = new ElsewhereSeen(engine);
+  /** The engine of the book `of` must have processed each input before `see` receives it. */
+  constructor(of: BookInEngine) {
+    this.#of = of;
+    this.elsewhere = new ElsewhereSeen(of);
   }
 
   see(event: EngineEvent): void {
@@ -313,7 +313,7 @@ export class Seen {
   }
 
   #isShown({ symbol }: { readonly symbol?: string }): boolean {
-    return symbol === undefined || symbol === this.#engine.book.symbol;
+    return symbol === undefined || symbol === this.#of.book.symbol;
   }
 
   get hedges(): readonly HedgeRow[] {
@@ -323,7 +323,7 @@ export class Seen {
 
 /** Returns the last decision of a traced engine. `seen` must have received all inputs of the engine. */
 export function explanationOf(
-  engine: Engine,
+  engine: BookInEngine,
   seen: Seen,
   instrument: Instrument,
   setup: Config,

@@ -13,6 +13,8 @@ import { limitsText } from '../actions/botStatusText.ts';
 
 /** Fill as the view lists it. */
 export type WatchedFill = {
+  /** Book of the fill; absent if the bot has one. */
+  readonly book?: string;
   readonly at: Millis;
   readonly side: 'bid' | 'ask';
   readonly price: string;
@@ -25,8 +27,6 @@ export type WatchedStatus = {
   readonly fills: readonly WatchedFill[];
   /** Progress of the replay of the recording, from 0 to 1; `null` once the figures are current. */
   readonly catchingUp: number | null;
-  /** Number of books of the bot. The view shows the first. */
-  readonly books: number;
 };
 
 const FILLS_SHOWN = 5;
@@ -55,13 +55,21 @@ export function watchStatus(dir: string, clock: Clock): StatusWatch {
       if (live.isCaughtUp) currentAt = clock.elapsed();
       const isCurrent = clock.elapsed() - currentAt <= CURRENT_MS;
       const moment = isCurrent ? momentOf(live) : null;
-      const minor = moment?.rules.instrument.minor ?? '';
-      const profit = moment && printedProfit(profitAt(moment, null), minor);
+      const profits = (moment?.books ?? []).map(({ setup: { book }, rules: { instrument } }) => ({
+        book,
+        profit: printedProfit(profitAt(moment, null, book), instrument.minor),
+      }));
+      const [first, ...otherProfits] = profits;
+      const status = statusAt(
+        dir,
+        clock.now(),
+        moment ?? (trouble === null ? null : new UsageError(trouble)),
+        first?.profit ?? null,
+      );
       return {
-        status: statusAt(dir, clock.now(), moment ?? (trouble === null ? null : new UsageError(trouble)), profit),
-        fills: (isCurrent ? live.replay?.now?.history.fills(FILLS_SHOWN) : null) ?? [],
+        status: { ...status, ...(otherProfits.length === 0 ? {} : { otherProfits }) },
+        fills: isCurrent ? lastFillsOf(live) : [],
         catchingUp: isCurrent ? null : catchingUp,
-        books: live.replay?.now?.setup.books?.length ?? 1,
       };
     },
     close: () => live.stop(),
@@ -103,45 +111,64 @@ function momentOf({ replay, runs, trouble }: LiveRun): StatusMoment | null {
   const now = replay?.now;
   const started = runs.find(({ run }) => run === replay?.run)?.from;
   if (!replay || !now || started === undefined) return null;
-  const { engine, seen, setup, history } = now;
-  const { instrument } = history;
+  const { engine, seen, setup } = now;
+  const books = now.books.map(each => ({ rules: { instrument: each.history.instrument }, setup: each.setup }));
   return {
-    ...{
-      engine,
-      seen,
-      setup,
-      rules: { instrument },
-      books: [{ rules: { instrument }, setup }],
-      run: replay.run,
-      startedAt: started,
-    },
+    ...{ engine, seen, setup, rules: books[0]!.rules, books, run: replay.run, startedAt: started },
     ...{ difference: replay.ended?.difference ?? null, note: trouble },
   };
 }
 
+/** Returns the last fills of all books, newest first. */
+function lastFillsOf({ replay }: LiveRun): readonly WatchedFill[] {
+  const books = replay?.now?.books ?? [];
+  return books
+    .flatMap(({ book, history }) =>
+      history.fills(FILLS_SHOWN).map(fill => ({ ...(books.length === 1 ? {} : { book: book.symbol }), ...fill })),
+    )
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, FILLS_SHOWN);
+}
+
 /** Returns the view as rows of at most `width` columns, except for words that are longer. */
-export function watchedRows({ status, fills, catchingUp, books }: WatchedStatus, width: number): readonly string[] {
-  const { run, heldBy, profit, note } = status;
+export function watchedRows({ status, fills, catchingUp }: WatchedStatus, width: number): readonly string[] {
+  const { run, heldBy, note, otherBooks = [] } = status;
   const row = (name: string, text: string) =>
     wrapped(text, Math.max(8, width - LABEL)).map((part, i) => `${(i === 0 ? name : '').padEnd(LABEL)}${part}`);
-  const name = run === null ? 'bot' : `${run.instance} on ${run.book}${books > 1 ? ` (${firstOf(books)})` : ''}`;
+  const runs = [...(run === null ? [] : [run]), ...otherBooks];
+  const on = runs.length > 1 ? `${runs.length} books` : run?.book;
+  const name = run === null ? 'bot' : `${run.instance} on ${on}`;
   return [
     ...wrapped(`${name}: ${lifeWord(status)}, ${clockTime(status.at)} UTC`, width),
     ...(catchingUp === null ? [] : row('reading', `the recording: ${Math.floor(catchingUp * 100)}%`)),
     ...heldBy.flatMap(held => row('held by', `${holderText(held)}: ${held.reason}`)),
-    ...(run === null ? [] : runRows(run, row)),
-    ...(profit === null
-      ? []
-      : row(
-          'profit',
-          `${signedCents(moneyOf(profit.total))} ${profit.currency} (spread ${signedCents(moneyOf(profit.spread))}, inventory ${signedCents(moneyOf(profit.inventory))}, fees ${signedCents(moneyOf(profit.fees))})`,
-        )),
-    ...fills.flatMap(({ at, side, price, amount }, i) =>
-      row(i === 0 ? 'last' : '', `${clockTime(at)} ${side} ${shortDecimal(amount)} at ${shortDecimal(price)}`),
+    ...runs.flatMap(each => [
+      ...(runs.length > 1 ? ['', each.book] : []),
+      ...runRows(each, row),
+      ...profitRow(profitIn(status, each.book), row),
+    ]),
+    ...(runs.length > 1 && fills.length > 0 ? [''] : []),
+    ...fills.flatMap(({ at, book, side, price, amount }, i) =>
+      row(
+        i === 0 ? 'last' : '',
+        `${clockTime(at)} ${book === undefined ? '' : `${book} `}${side} ${shortDecimal(amount)} at ${shortDecimal(price)}`,
+      ),
     ),
     ...(note === null ? [] : row('note', note)),
   ];
 }
+
+/** Returns the profit of a book of the status; `null` if it is unknown. */
+const profitIn = ({ run, profit, otherProfits = [] }: BotStatus, book: string): BotStatus['profit'] =>
+  run === null || run.book === book ? profit : (otherProfits.find(each => each.book === book)?.profit ?? null);
+
+const profitRow = (profit: BotStatus['profit'], row: Row): readonly string[] =>
+  profit === null
+    ? []
+    : row(
+        'profit',
+        `${signedCents(moneyOf(profit.total))} ${profit.currency} (spread ${signedCents(moneyOf(profit.spread))}, inventory ${signedCents(moneyOf(profit.inventory))}, fees ${signedCents(moneyOf(profit.fees))})`,
+      );
 
 type Row = (name: string, text: string) => readonly string[];
 
@@ -157,28 +184,28 @@ const runRows = (run: RunStatus, row: Row): readonly string[] => [
 ];
 
 /** Returns the view as one line, for an output that is not a terminal. */
-export function watchedLine({ status, catchingUp, books }: WatchedStatus): string {
-  const { run, profit } = status;
+export function watchedLine({ status, catchingUp }: WatchedStatus): string {
+  const { run, otherBooks = [] } = status;
+  const runs = [...(run === null ? [] : [run]), ...otherBooks];
   const parts = [
     `${clockTime(status.at)} UTC`,
     lifeWord(status),
     ...(catchingUp === null ? [] : [`reading the recording: ${Math.floor(catchingUp * 100)}%`]),
-    ...(run === null
-      ? []
-      : [
-          ...(books > 1 ? [firstOf(books)] : []),
-          run.regime.regime,
-          `bid ${bestQuoteText(run.bids)}`,
-          `ask ${bestQuoteText(run.asks)}`,
-          run.inventory.fromTarget === null
-            ? 'inventory unknown'
-            : `${shortDecimal(run.inventory.fromTarget)} ${run.inventory.currency} from target`,
-          `fills ${run.fills ?? 'unknown'}`,
-        ]),
-    ...(profit === null ? [] : [`profit ${signedCents(moneyOf(profit.total))} ${profit.currency}`]),
+    ...runs.flatMap(each => [...(runs.length > 1 ? [each.book] : []), ...bookParts(each, profitIn(status, each.book))]),
   ];
   return parts.join(' | ');
 }
+
+const bookParts = (run: RunStatus, profit: BotStatus['profit']): readonly string[] => [
+  run.regime.regime,
+  `bid ${bestQuoteText(run.bids)}`,
+  `ask ${bestQuoteText(run.asks)}`,
+  run.inventory.fromTarget === null
+    ? 'inventory unknown'
+    : `${shortDecimal(run.inventory.fromTarget)} ${run.inventory.currency} from target`,
+  `fills ${run.fills ?? 'unknown'}`,
+  ...(profit === null ? [] : [`profit ${signedCents(moneyOf(profit.total))} ${profit.currency}`]),
+];
 
 /** Returns the reason why the view ends; `null` while the bot runs. */
 export function endOfWatch({ status: { bot }, catchingUp }: WatchedStatus): string | null {
@@ -195,8 +222,6 @@ export function endOfWatch({ status: { bot }, catchingUp }: WatchedStatus): stri
       return 'the state directory has no bot: none has run yet, or its files were removed';
   }
 }
-
-const firstOf = (books: number): string => `first of ${books} books; all: puntas status`;
 
 function lifeWord({ at, bot }: BotStatus): string {
   if (bot.state !== 'runs') return bot.state === 'silent' ? 'NO HEARTBEAT' : bot.state;

@@ -37,7 +37,7 @@ export function addConsoleCommand(program: Command): void {
       const { config: file, state, paper } = flags;
       const signals = signalsToStop('leaving', EXIT.clean);
       const given = readConfig(file);
-      refuseBooks(given, 'the console');
+      if (paper) refuseBooks(given, 'paper trading');
       const config = { ...given, state: { dir: state ?? (paper ? given.paper.stateDir : given.state.dir) } };
       const { host, port, allowedHosts } = { ...CONSOLE_DEFAULTS, allowedHosts: [], ...given.console };
       const hint = state === undefined && !paper ? paperHint(given) : null;

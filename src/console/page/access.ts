@@ -10,12 +10,15 @@ export type ShownPreview = {
   readonly reason: string;
   readonly minutes: number | null;
   readonly costMax: string | null;
+  /** Book of the action; absent if it applies to the whole bot. */
+  readonly book?: string;
   readonly change?: { readonly key: string; readonly value: string | null };
 };
 /** Values that the user typed in the dialog, except the reason. */
 type Typed = {
   readonly minutes: number | null;
   readonly costMax: string | null;
+  readonly book?: string;
   readonly key?: string;
   readonly value?: string | null;
   readonly digest?: string;

@@ -22,7 +22,9 @@ const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
   ],
   set: ['Parameter', 'Writes one value into the YAML file and reloads it. Limits can only be tightened here.'],
 };
-const NOTHING_TYPED = { reason: '', minutes: '', costMax: '', key: '', value: '' };
+const NOTHING_TYPED = { reason: '', minutes: '', costMax: '', key: '', value: '', book: '' };
+/** Actions that can apply to one book. */
+const OF_BOOK: ReadonlySet<string> = new Set(['pause', 'reduce', 'halt', 'resume']);
 
 type Step =
   | { readonly kind: 'login'; readonly problem: string | null }
@@ -115,7 +117,7 @@ export class Dialogs {
   }
 
   #open(step: Step): void {
-    this.#typed = NOTHING_TYPED;
+    this.#typed = { ...NOTHING_TYPED, book: this.#state.book ?? '' };
     this.#removes = false;
     this.#go(step);
     if (step.kind === 'ask' && step.action === 'flatten') void this.#readCost();
@@ -228,11 +230,12 @@ export class Dialogs {
         : {};
     const submit = (): void => {
       const { reason, ...typedText } = this.#typed;
+      const book = this.#hasBook(action) && typedText.book !== '' ? { book: typedText.book } : {};
       const minutes = action === 'pause' && typedText.minutes.trim() !== '' ? Number(typedText.minutes) : null;
       const costMax = action === 'flatten' ? typedText.costMax.trim() : null;
       void this.#busy(
         async () => {
-          const preview = await this.access.preview(action, reason, { minutes, costMax, ...change() }, share =>
+          const preview = await this.access.preview(action, reason, { minutes, costMax, ...book, ...change() }, share =>
             this.#replays(share),
           );
           if (this.#step?.kind === 'ask')
@@ -243,6 +246,7 @@ export class Dialogs {
     };
     return this.#form(title, submit, [
       h('p', null, means),
+      this.#state.books === undefined ? null : this.#bookField(action),
       this.#state.past === null
         ? null
         : h('p', { class: 'fair' }, 'The page shows an earlier time, but this action applies to the bot now.'),
@@ -278,6 +282,31 @@ export class Dialogs {
       problemText(problem),
       this.#buttons('Preview'),
     ]);
+  }
+
+  /** Whether the action can apply to one of several books. */
+  #hasBook = (action: string): boolean => this.#state.books !== undefined && OF_BOOK.has(action);
+
+  /** Choice of the book to act on, or the statement that the action applies to all. */
+  #bookField(action: string): Node {
+    if (!this.#hasBook(action)) return h('p', { class: 'fair' }, 'This action applies to all books.');
+    const { book } = this.#typed;
+    const option = (value: string, name: string) => h('option', { value, selected: value === book }, name);
+    const onChange = (event: Event): void => {
+      this.#typed = { ...this.#typed, book: (event.target as HTMLSelectElement).value };
+      this.show();
+    };
+    return h(
+      'label',
+      { for: 'book' },
+      small('soft', 'Book'),
+      h(
+        'select',
+        { id: 'book', onChange },
+        option('', 'all books'),
+        ...(this.#state.books ?? []).map(each => option(each, each)),
+      ),
+    );
   }
 
   #until = ({ endsInMs }: ShownPreview) => ({ endsAt: this.#now() + endsInMs, problem: null });
@@ -382,8 +411,10 @@ export class Dialogs {
   }
 
   #previewOf({ preview, endsAt, problem, proposal }: Extract<Step, { kind: 'preview' }>): Node {
-    const { action, reason, minutes, costMax, lines, id } = preview;
-    const title = ACTIONS[action]?.[0] ?? action;
+    const { action, reason, minutes, costMax, lines, id, book } = preview;
+    const name = ACTIONS[action]?.[0] ?? action;
+    const title =
+      book === undefined ? `${name}${this.#state.books === undefined ? '' : ' all books'}` : `${name} ${book}`;
     const left = Math.max(0, Math.ceil((endsAt - this.#now()) / 1000));
     const submit = (): void =>
       void this.#busy(

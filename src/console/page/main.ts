@@ -1,8 +1,10 @@
 /** Main script of the console's page: shows the newest or a past view, and handles pointer and keys. */
 import { Charts, RANGES, type Range } from './charts.ts';
 import * as account from './accountPanels.ts';
+import * as desk from './deskPanel.ts';
+import type { DeskView } from './deskView.ts';
 import { Dialogs } from './dialogs.ts';
-import { h, pageElement, render, type Panel } from './elements.ts';
+import { h, pageElement, render, type Node, type Panel } from './elements.ts';
 import { elsewherePanel } from './elsewherePanel.ts';
 import * as market from './marketPanels.ts';
 import { ProfitBars } from './profitBars.ts';
@@ -51,6 +53,7 @@ const state = new State(
   },
   () => scheduleRetry(),
   now,
+  new URLSearchParams(location.search).get('book'),
 );
 const dialogs = new Dialogs(pageElement('actions'), pageElement('dialog') as HTMLDialogElement, state, now);
 
@@ -77,6 +80,16 @@ function show(): void {
   showTime(live);
   const mustLogIn = dialogs.access.session?.mustLogIn === true;
   root.classList.toggle('is-closed', mustLogIn);
+  root.classList.toggle('is-desk', state.desk !== null);
+  root.classList.toggle('has-books', state.books !== undefined);
+  render(
+    desk.bookLinks(mustLogIn ? undefined : state.books, state.desk === null ? state.book : null),
+    pageElement('books'),
+  );
+  if (state.desk !== null) {
+    showDesk(state.desk);
+    return;
+  }
   if (view === null) {
     const why = mustLogIn ? 'log in to see the bot' : waiting === null ? 'connecting…' : waitingText(waiting);
     render(h('p', { class: 'warning' }, why), pageElement('warnings'));
@@ -96,6 +109,27 @@ function show(): void {
   root.classList.toggle('is-past', state.past !== null);
   root.classList.toggle('has-elsewhere', view.elsewhere !== null);
   root.classList.toggle('has-proposals', (view.proposals ?? []).length > 0);
+}
+
+/** Panels of the page of all books by the id of their element. */
+const DESK_PANELS: Readonly<Record<string, (view: DeskView) => Node>> = {
+  'desk-books': desk.deskTable,
+  'desk-profit': desk.deskProfits,
+  'desk-inventory': desk.deskCurrencies,
+  'desk-requests': desk.deskRequests,
+  'desk-fills': desk.deskFills,
+  'desk-events': desk.deskEvents,
+};
+
+function showDesk(view: DeskView): void {
+  render(desk.deskHead(view, state.isUp), pageElement('head'));
+  render(desk.deskWarnings(view), pageElement('warnings'));
+  for (const [name, panel] of Object.entries(DESK_PANELS)) render(panel(view), pageElement(name));
+  const canAct = (dialogs.access.session?.actions.length ?? 0) > 0;
+  render(proposalsPanel(view, canAct ? proposal => dialogs.review(proposal) : null), pageElement('proposals'));
+  root.classList.toggle('has-proposals', (view.proposals ?? []).length > 0);
+  document.title = `${view.books.length} books · Puntas`;
+  root.dataset['shown'] = `desk ${view.at}`;
 }
 
 const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>

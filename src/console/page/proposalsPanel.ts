@@ -5,7 +5,7 @@ import type { ConsoleView, ShownProposal } from './view.ts';
 
 /** Lists the proposals. `review` opens a proposal; `null` if this page cannot act. */
 export function proposalsPanel(
-  { proposals = [] }: ConsoleView,
+  { proposals = [] }: Pick<ConsoleView, 'proposals'>,
   review: ((proposal: ShownProposal) => void) | null,
 ): Node {
   return h(

@@ -1,6 +1,7 @@
 /** State of the page: the newest live view, or a past view instead, and the requests for views. */
 import { answerLines } from './lines.ts';
 import { StreamWatch } from './streamWatch.ts';
+import type { DeskView } from './deskView.ts';
 import type { ConsoleHistory, ConsoleView, LongHistory } from './view.ts';
 
 export type Waiting = { readonly kind: 'waiting'; readonly bot: ConsoleView['bot']; readonly trouble: string | null };
@@ -20,6 +21,10 @@ const LONG_EVERY_MS = 30_000;
 const RESTS_MS = 120;
 
 export class State {
+  /** Book of this page; `null` if the address names none. */
+  readonly book: string | null;
+  /** All books, if the bot has several and this page is not the page of one of them. */
+  desk: DeskView | null = null;
   live: ConsoleView | null = null;
   waiting: Waiting | null = null;
   past: Moment | null = null;
@@ -46,9 +51,10 @@ export class State {
 
   /**
    * Creates the state. `changed` is called after each change, and `dropped` is called if the stream is lost or
-   * rejected. `now`: monotonic time, in ms.
+   * rejected. `now`: monotonic time, in ms. `book`: book of the page's address.
    */
-  constructor(changed: () => void, dropped: () => void, now: () => number) {
+  constructor(changed: () => void, dropped: () => void, now: () => number, book: string | null = null) {
+    this.book = book;
     this.#watch = new StreamWatch(now);
     this.#now = now;
     this.#changed = changed;
@@ -67,7 +73,7 @@ export class State {
   /** Opens the live stream. The browser reconnects automatically unless the console rejected it. */
   listen(): void {
     if (this.#stream !== null && this.#stream.readyState !== EventSource.CLOSED) return;
-    const stream = new EventSource('/live');
+    const stream = new EventSource(this.#address('/live'));
     this.#stream = stream;
     this.#watch.heard();
     stream.onopen = () => {
@@ -81,10 +87,11 @@ export class State {
     stream.onmessage = ({ data }: MessageEvent<string>) => {
       if (this.#stream !== stream) return;
       this.#watch.heard();
-      const told = JSON.parse(data) as ConsoleView | Waiting;
+      const told = JSON.parse(data) as ConsoleView | DeskView | Waiting;
       this.#set(() => {
         this.isUp = true;
         if (told.kind === 'waiting') this.waiting = told;
+        else if (told.kind === 'desk') [this.desk, this.waiting, this.live] = [told, null, null];
         else this.#take(told);
       });
     };
@@ -118,6 +125,7 @@ export class State {
     this.#asking?.abort();
     this.#set(() => {
       [this.live, this.waiting, this.past, this.asked, this.#history, this.long] = [null, null, null, null, null, null];
+      this.desk = null;
       [this.isUp, this.#longAt, this.longState] = [false, -Infinity, 'loading'];
     });
   }
@@ -125,6 +133,22 @@ export class State {
   /** Selects another level, whose price is then explained step by step. */
   choose(level: string): void {
     this.#set(() => (this.chosen = level));
+  }
+
+  /** Returns the address of data of this page's book. */
+  #address(path: string): string {
+    if (this.book === null) return path;
+    return `${path}${path.includes('?') ? '&' : '?'}book=${encodeURIComponent(this.book)}`;
+  }
+
+  /**
+   * Books of the bot; `undefined` if it has one. Before the first view, the book of the page's address, so that an
+   * action on the page of a book never applies to all books unseen.
+   */
+  get books(): readonly string[] | undefined {
+    if (this.desk !== null) return this.desk.books.map(({ book }) => book);
+    if (this.live !== null) return this.live.books;
+    return this.book === null ? undefined : [this.book];
   }
 
   #set(change: () => void): void {
@@ -135,6 +159,7 @@ export class State {
   #take(view: ConsoleView): void {
     this.live = view;
     this.waiting = null;
+    this.desk = null;
     const isOtherRun = this.long !== null && this.long.run !== view.run;
     // A few seconds after a change, its reason is stored and the state file is read again.
     const everyMs = this.long === null || isOtherRun ? LONG_EVERY_MS / 10 : LONG_EVERY_MS;
@@ -165,7 +190,7 @@ export class State {
 
   async #askHistory(): Promise<void> {
     try {
-      const answer = await window.fetch('/history');
+      const answer = await window.fetch(this.#address('/history'));
       if (!answer.ok) return;
       const history = (await answer.json()) as ConsoleHistory;
       this.#set(() => (this.#history = history));
@@ -177,7 +202,7 @@ export class State {
   async #askLong(): Promise<void> {
     this.#longAt = this.#now();
     try {
-      const answer = await window.fetch('/long-history');
+      const answer = await window.fetch(this.#address('/long-history'));
       if (answer.status === NOTHING_YET) {
         this.#set(() => (this.longState = 'none'));
         return;
@@ -195,7 +220,7 @@ export class State {
     const asking = new AbortController();
     this.#asking = asking;
     try {
-      const answer = await window.fetch(`/past?at=${Math.round(at)}`, { signal: asking.signal });
+      const answer = await window.fetch(this.#address(`/past?at=${Math.round(at)}`), { signal: asking.signal });
       if (!answer.ok || answer.body === null) throw new Error(`the console answered ${answer.status}`);
       for await (const line of answerLines(answer.body)) {
         const told = JSON.parse(line) as { share?: number; problem?: string; view?: ConsoleView } | null;

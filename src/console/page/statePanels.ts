@@ -68,8 +68,8 @@ export const warningsPanel: Panel = ({ decision, bot, unknown }, { problem, past
   const lines = [
     ...(problem === null ? [] : [problem]),
     ...(past === null ? bot.halts : []).map(
-      ({ what, by, at, reason, until }) =>
-        `${what} by ${by} at ${at > 0 ? stamp(at) : 'an unknown time'}${until === null ? '' : `, until ${stamp(until)}`}: ${reason}`,
+      ({ what, book, by, at, reason, until }) =>
+        `${what}${book === undefined ? '' : ` ${book}`} by ${by} at ${at > 0 ? stamp(at) : 'an unknown time'}${until === null ? '' : `, until ${stamp(until)}`}: ${reason}`,
     ),
     ...(difference === null
       ? []

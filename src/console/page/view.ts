@@ -9,6 +9,8 @@ export type ConsoleView = {
   readonly at: number;
   readonly run: number;
   readonly book: string;
+  /** All books of the bot, in order; absent with one book. */
+  readonly books?: readonly string[];
   readonly strategy: string;
   readonly instance: string;
   readonly major: string;
@@ -62,6 +64,8 @@ export type ShownBot = {
 };
 
 export type ShownHalt = {
+  /** Book that is stopped; absent if the whole bot is. */
+  readonly book?: string | undefined;
   readonly what: 'halted' | 'paused' | 'held' | 'reduce only' | 'flatten';
   readonly reason: string;
   readonly at: number;
@@ -330,6 +334,8 @@ export type ShownHour = {
 };
 
 export type ShownEvent = {
+  /** Book of the event; absent with one book, and for events of the whole bot. */
+  readonly book?: string;
   readonly at: number;
   readonly who: string;
   readonly level: 'info' | 'warn' | 'error';

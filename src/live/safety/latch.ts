@@ -238,16 +238,19 @@ export function latchIn(dir: string, log: LiftedLog = { file: join(dir, LIFTED_F
 /** Maximum numbers of bytes and lines that are read from the end of the log. */
 const LIFTED_SHOWN = { bytes: 1_048_576, lines: 2_000 };
 
+/** Ended stop, with the stop that it ended; `book` is absent if it was one of the whole bot. */
+type LiftedStop = Halt & { readonly lifted: Halt | null; readonly book?: string };
+
 /**
  * Returns the newest lines of the log of ended stops (halts, holds, pauses, reduce-only states, flatten requests),
  * oldest first, each with the time, actor and reason of its end. Omits unreadable lines.
  */
-export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt | null })[] {
+export function liftedIn(dir: string): readonly LiftedStop[] {
   const file = join(dir, LIFTED_FILE);
   if (!existsSync(file)) return [];
   return new TailedLines(file, LIFTED_SHOWN, line => {
     try {
-      return JSON.parse(line) as Halt & { readonly lifted: Halt | null };
+      return JSON.parse(line) as LiftedStop;
     } catch {
       return null;
     }

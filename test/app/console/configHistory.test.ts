@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mergedChanges, notedChangesIn, RecordedChanges } from '../../../src/app/console/configHistory.ts';
+import { mergedChanges, notedChangesIn, RecordedChanges } from '../../../src/app/console/history/configHistory.ts';
 import { readConfig, shippedConfig } from '../../../src/wiring/configFile.ts';
 
 let dir = '';
@@ -49,7 +49,7 @@ test('a change that trading does not read is no change, neither noted nor record
   const recorded = new RecordedChanges();
   for (const [run, level] of ['info', 'debug', 'info'].entries())
     recorded.add({ run, startedAt: run, setup: JSON.stringify({ ...config, log: { level } }), format: 2 });
-  expect(recorded.found).toEqual([]);
+  expect(recorded.of()).toEqual([]);
 });
 
 test('any line is a bounded change or none', () => {
@@ -82,7 +82,7 @@ test('runs that only continue are no change; a changed one is, once, with its no
   for (const [run, bps] of [16, 16, 13, 13, 16].entries())
     recorded.add({ run, startedAt: run * 10, setup: setup(bps), format: 2 });
   recorded.add({ run: 5, startedAt: 50, setup: 'not a configuration', format: 2 });
-  expect(recorded.found.map(({ run, text }) => [run, text])).toEqual([
+  expect(recorded.of().map(({ run, text }) => [run, text])).toEqual([
     [2, 'strategy.halfSpreadBps: 16 -> 13'],
     [4, 'strategy.halfSpreadBps: 13 -> 16'],
   ]);
@@ -90,7 +90,7 @@ test('runs that only continue are no change; a changed one is, once, with its no
     { at: 3, by: 'ann', reason: 'before the recordings', end: 'taken', run: -4, lines: [], changes },
     { at: 21, by: 'ann', reason: 'why', end: 'taken', run: 2, digest: 'b'.repeat(64), lines: [], changes },
   ]);
-  expect(mergedChanges(recorded.found, notes).map(({ at, reason }) => [at, reason])).toEqual([
+  expect(mergedChanges(recorded.of(), notes).map(({ at, reason }) => [at, reason])).toEqual([
     [3, 'before the recordings'],
     [20, 'why'],
     [40, null],

@@ -2,9 +2,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { mergedChanges, notedChangesIn, withNotes } from '../../../src/app/console/configHistory.ts';
+import { mergedChanges, notedChangesIn, withNotes } from '../../../src/app/console/history/configHistory.ts';
 import { LiveRun } from '../../../src/app/console/liveRun.ts';
-import { longHistory } from '../../../src/app/console/longHistory.ts';
+import { longHistory } from '../../../src/app/console/history/longHistory.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
 import type { ShownChange } from '../../../src/console/index.ts';
 import { money, moneyOf, pairOf } from '../../../src/core/index.ts';
@@ -30,7 +30,7 @@ async function drawn({ world: { stateDir, clock } }: ReloadedBot) {
   const current = engine.book.snapshot(seen.at!).booked.sinceOpening;
   const long = longHistory({
     ...{ run: live.replay!.run, at: seen.at!, names: { book: ledger.book!, major, minor }, ledger, current },
-    changes: mergedChanges(live.changes, noted),
+    changes: mergedChanges(live.changesOf(), noted),
     recordedFrom: live.runs[0]!.from,
   })!;
   return { day: withNotes(history.shown.changes, noted), long, current, runs: live.runs };

@@ -1,8 +1,8 @@
 /** Charts over months and the results of each configuration: exact, bounded, and honest about what is missing. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHANGES_MAX, type NotedChange } from '../../../src/app/console/configHistory.ts';
-import { longHistory, POINTS_MAX, RESULTS_MAX, type LongSource } from '../../../src/app/console/longHistory.ts';
+import { CHANGES_MAX, type NotedChange } from '../../../src/app/console/history/configHistory.ts';
+import { longHistory, POINTS_MAX, RESULTS_MAX, type LongSource } from '../../../src/app/console/history/longHistory.ts';
 import {
   money,
   moneyOf,

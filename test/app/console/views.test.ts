@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BesideRun } from '../../../src/app/console/besideRun.ts';
 import { startConsole } from '../../../src/app/console/console.ts';
 import { botOfPast, consoleView } from '../../../src/app/console/consoleView.ts';
-import { profitByTime } from '../../../src/app/console/journalProfit.ts';
+import { profitByTime } from '../../../src/app/console/history/journalProfit.ts';
 import { LiveRun } from '../../../src/app/console/liveRun.ts';
 import { PastMoments } from '../../../src/app/console/pastMoments.ts';
 import type { RunReplay } from '../../../src/app/console/runReplay.ts';

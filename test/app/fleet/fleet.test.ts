@@ -140,7 +140,13 @@ describe('the page', () => {
         403,
       );
     expect((await ask('/')).body).toContain('fleetMain.js');
-    for (const script of ['/fleetMain.js', '/fleetPanels.js', '/fleetRows.js', '/access.js', '/preact.js'])
+    for (const script of [
+      '/fleet/fleetMain.js',
+      '/fleet/fleetPanels.js',
+      '/fleet/fleetRows.js',
+      '/access.js',
+      '/preact.js',
+    ])
       expect((await ask(script)).status, script).toBe(200);
     expect((await ask('/healthz')).body).toBe('ok\n');
   });

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { settle, VirtualClock } from '../../../src/core/index.ts';
+import { moneyOf, settle, shortDecimal, VirtualClock } from '../../../src/core/index.ts';
 import { LiveRun } from '../../../src/app/console/liveRun.ts';
 import {
   endOfWatch,
@@ -13,6 +13,7 @@ import {
   type StatusWatch,
 } from '../../../src/app/watch/watchStatus.ts';
 import { HEARTBEAT_FILES } from '../../../src/live/safety/heartbeat.ts';
+import { signedCents } from '../../../src/messages/shownProfit.ts';
 import { started, worldOf, type Running, type World } from '../../live/world.ts';
 
 let world: World;
@@ -123,11 +124,36 @@ test('shows no figures before all of the recording is read, also if it could not
   late.close();
 });
 
-test('of several books shows the first, and says of how many', () => {
-  const seen = { ...watch.read(), books: 3 };
-  expect(watchedRows(seen, 120)[0]).toMatch(/^\S+ on \S+ \(first of 3 books; all: puntas status\): runs/);
-  expect(watchedLine(seen)).toContain(' | first of 3 books; all: puntas status | ');
-  expect(watchedRows(watch.read(), 120)[0]).not.toContain('first of');
+test('of several books shows each with its quotes, its profit and its fills', async () => {
+  const desk = worldOf(5, {}, 'desk');
+  const bot = await started(desk);
+  await desk.clock.advance(5 * 60_000);
+  const books = watchStatus(desk.stateDir, desk.clock);
+  while (books.read().catchingUp !== null || books.read().status.run === null) await desk.clock.advance(0);
+  const seen = books.read();
+  const { run, otherBooks, profit, otherProfits } = seen.status;
+  const rows = watchedRows(seen, 120);
+  expect(rows[0]).toMatch(/^desk on 3 books: runs/);
+  const starts = ['btc_mxn', 'eth_mxn', 'btc_usd'].map(book => rows.indexOf(book));
+  expect(starts.every((at, i) => at > (starts[i - 1] ?? 0))).toBe(true);
+  [run!, ...otherBooks!].forEach((each, i) => {
+    const own = rows.slice(starts[i], starts[i + 1]).join('\n');
+    for (const { price } of [each.bids![0]!, each.asks![0]!]) expect(own).toContain(` at ${shortDecimal(price)}`);
+    const total = (i === 0 ? profit : otherProfits![i - 1]!.profit)!;
+    expect(own).toContain(`${signedCents(moneyOf(total.total))} ${total.currency} (`);
+  });
+  expect(seen.fills.length).toBeGreaterThan(0);
+  for (const { book, price } of seen.fills) {
+    const shown = bot.log.some(
+      ({ text }) => text.startsWith(`${book}: `) && text.includes(` at ${shortDecimal(price)} `),
+    );
+    expect(shown, `${book} at ${price}`).toBe(true);
+  }
+  expect(watchedLine(seen)).toMatch(/\| btc_mxn \| .* mxn \| eth_mxn \| .* mxn \| btc_usd \| .* usd$/);
+  expect(watchedRows(watch.read(), 120)[0]).not.toContain('books');
+  books.close();
+  await bot.stop();
+  desk.end();
 });
 
 test('ends with the reader of its output, and writes nothing while nobody reads', async () => {

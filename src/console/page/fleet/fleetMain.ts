@@ -1,11 +1,11 @@
 /** Main script of the fleet page: the live stream, search, order and login. */
-import { Access } from './access.ts';
-import { h, pageElement, render } from './elements.ts';
+import { Access } from '../access.ts';
+import { h, pageElement, render } from '../elements.ts';
 import { botsTable, fleetHead, sumsPanels } from './fleetPanels.ts';
 import { matchesSearch, sortedRows, type SortColumn, type SortOrder } from './fleetRows.ts';
 import type { FleetView } from './fleetView.ts';
-import { StreamWatch } from './streamWatch.ts';
-import { span } from './texts.ts';
+import { StreamWatch } from '../streamWatch.ts';
+import { span } from '../texts.ts';
 
 const search = pageElement('search') as HTMLInputElement;
 const login = pageElement('login') as HTMLFormElement;

@@ -2,7 +2,7 @@
  * Charts of a week and of the time since the opening, and the results of each configuration. All of it is from the
  * state file and the log of reloads, so it does not need recordings.
  */
-import type { ConfigResult, LongHistory, LongRange } from '../../console/index.ts';
+import type { ConfigResult, LongHistory, LongRange } from '../../../console/index.ts';
 import {
   approximately,
   ClusteredMean,
@@ -16,12 +16,12 @@ import {
   type Millis,
   type Money,
   type ProfitSinceOpening,
-} from '../../core/index.ts';
-import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
-import type { LedgerFile } from '../../live/state/ledgerFile.ts';
-import { counted } from '../../pages/digits.ts';
-import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
-import { bookedTrade, earnedBy, isOfBook, sortedByTime, type BookNames } from '../inspect/ledgerProfit.ts';
+} from '../../../core/index.ts';
+import { isBroughtForward } from '../../../live/state/ledgerEntries.ts';
+import type { LedgerFile } from '../../../live/state/ledgerFile.ts';
+import { counted } from '../../../pages/digits.ts';
+import { timeText, UTC_DAY_MS } from '../../../messages/timeText.ts';
+import { bookedTrade, earnedBy, isOfBook, sortedByTime, type BookNames } from '../../inspect/ledgerProfit.ts';
 import { CHANGES_MAX, shownChange, type NotedChange } from './configHistory.ts';
 import { wholePeriods } from './journalProfit.ts';
 

@@ -1,8 +1,8 @@
 /** Panels of the fleet page: the sums of each kind of money, and the table of the bots. */
-import { div, h, small, signedSum, type Node } from './elements.ts';
+import { div, h, small, signedSum, type Node } from '../elements.ts';
 import { severityOf, type SortColumn, type SortOrder } from './fleetRows.ts';
 import type { FleetRow, FleetSums, FleetView } from './fleetView.ts';
-import { fixed, span, trimmed, withSign } from './texts.ts';
+import { fixed, span, trimmed, withSign } from '../texts.ts';
 
 const MONEY: Readonly<Record<FleetSums['money'], string>> = {
   real: 'real money',

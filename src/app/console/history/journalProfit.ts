@@ -1,7 +1,13 @@
 /** Profit by UTC hour and day for the console's page. */
-import { approximately, type LedgerEntry, type Millis, type Money, type ProfitSinceOpening } from '../../core/index.ts';
-import type { ShownHour } from '../../console/index.ts';
-import { earnedBy, profitBy, type BookNames, type EarnedSums, type ProfitSums } from '../inspect/ledgerProfit.ts';
+import {
+  approximately,
+  type LedgerEntry,
+  type Millis,
+  type Money,
+  type ProfitSinceOpening,
+} from '../../../core/index.ts';
+import type { ShownHour } from '../../../console/index.ts';
+import { earnedBy, profitBy, type BookNames, type EarnedSums, type ProfitSums } from '../../inspect/ledgerProfit.ts';
 
 type Periods = { readonly hours: Sums; readonly days: Sums };
 type Sums = ReadonlyMap<Millis, Readonly<ProfitSums>>;
@@ -29,12 +35,15 @@ export function profitByTime(
  * because there may be fifty thousand of them, and a view is computed every second.
  */
 export function wholePeriods(entries: readonly LedgerEntry[], names: BookNames): Periods {
-  const periods = WHOLE.get(entries) ?? periodsOf(entries, names, Infinity);
-  WHOLE.set(entries, periods);
+  const ofBooks = WHOLE.get(entries) ?? new Map<string, Periods>();
+  WHOLE.set(entries, ofBooks);
+  const periods = ofBooks.get(names.book) ?? periodsOf(entries, names, Infinity);
+  ofBooks.set(names.book, periods);
   return periods;
 }
 
-const WHOLE = new WeakMap<readonly LedgerEntry[], Periods>();
+/** Sums of each book, by the entries and the symbol. */
+const WHOLE = new WeakMap<readonly LedgerEntry[], Map<string, Periods>>();
 
 const periodsOf = (entries: readonly LedgerEntry[], names: BookNames, until: Millis): Periods => ({
   hours: profitBy('hour', entries, names, until),

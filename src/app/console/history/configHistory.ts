@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import {
+  booksOf,
   configChanges,
   isTradingChange,
   isTrialOrder,
@@ -11,13 +12,13 @@ import {
   recordedConfig,
   type Config,
   type ConfigChange,
-} from '../../config.ts';
-import type { Millis, ProfitSinceOpening } from '../../core/index.ts';
-import type { ShownChange } from '../../console/index.ts';
-import { TailedLines } from '../../guard/index.ts';
-import { RELOADS_FILE } from '../../live/mailbox/mailbox.ts';
-import { profitSinceOpeningOf, type WrittenProfit } from '../../live/recording/ledgerText.ts';
-import type { RecordedRun } from '../../live/recording/recordings.ts';
+} from '../../../config.ts';
+import type { Millis, ProfitSinceOpening } from '../../../core/index.ts';
+import type { ShownChange } from '../../../console/index.ts';
+import { TailedLines } from '../../../guard/index.ts';
+import { RELOADS_FILE } from '../../../live/mailbox/mailbox.ts';
+import { profitSinceOpeningOf, type WrittenProfit } from '../../../live/recording/ledgerText.ts';
+import type { RecordedRun } from '../../../live/recording/recordings.ts';
 
 /** Maximum number of changes; the oldest are omitted. */
 export const CHANGES_MAX = 200;
@@ -27,7 +28,11 @@ const TEXT_MAX = { change: 300, reason: 200, name: 80 };
 const LOG_MAX = { bytes: 2_097_152, lines: 2_000 };
 
 /** Change of the configuration with the profit since the opening at that time; `null` if it was not stored. */
-export type NotedChange = ShownChange & { readonly profit: ProfitSinceOpening | null };
+export type NotedChange = ShownChange & {
+  readonly profit: ProfitSinceOpening | null;
+  /** Books that the change concerns; absent if it concerns all. */
+  readonly books?: readonly string[];
+};
 
 /**
  * Returns a text of the changes. For a key that is not in `PARAMETER_DIRECTIONS`, only the name is shown, because its
@@ -36,10 +41,25 @@ export type NotedChange = ShownChange & { readonly profit: ProfitSinceOpening | 
 export const changesText = (changes: readonly Pick<ConfigChange, 'key' | 'from' | 'to'>[]): string =>
   changes
     .map(({ key, from, to }) =>
-      Object.hasOwn(PARAMETER_DIRECTIONS, key) ? `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}` : key,
+      Object.hasOwn(PARAMETER_DIRECTIONS, key.replace(OF_BOOK, ''))
+        ? `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}`
+        : key,
     )
     .join(', ')
     .slice(0, TEXT_MAX.change);
+
+/** Start of the key of a change in one of several books. */
+const OF_BOOK = /^books\.([a-z0-9_]+)(?:\.|$)/;
+
+/** Returns the books of changes; `undefined` if one concerns all books. */
+function booksOfChanges(changes: readonly Pick<ConfigChange, 'key'>[]): readonly string[] | undefined {
+  const books = changes.map(({ key }) => OF_BOOK.exec(key)?.[1]);
+  return books.includes(undefined) ? undefined : [...new Set(books as string[])];
+}
+
+/** Returns the changes that concern a book; without a symbol, all. */
+export const changesOfBook = (changes: readonly NotedChange[], symbol: string | undefined): readonly NotedChange[] =>
+  changes.filter(({ books }) => symbol === undefined || books === undefined || books.includes(symbol));
 
 /** Returns a change without a note. */
 export const unnotedChange = (run: number, at: Millis, changes: readonly ConfigChange[]): ShownChange => ({
@@ -49,11 +69,12 @@ export const unnotedChange = (run: number, at: Millis, changes: readonly ConfigC
 /** Changes between the recorded runs. Recordings are added in the order of their runs. */
 export class RecordedChanges {
   #last: { readonly setup: string; readonly config: Config } | null = null;
-  #found: ShownChange[] = [];
+  /** Changes by book. */
+  readonly #found = new Map<string, ShownChange[]>();
 
-  /** Returns the changes, oldest first. */
-  get found(): readonly ShownChange[] {
-    return this.#found;
+  /** Returns the changes of a book, oldest first; without a symbol, those of the first book. */
+  of(symbol = this.#last?.config.book ?? ''): readonly ShownChange[] {
+    return this.#found.get(symbol) ?? [];
   }
 
   /** Adds a run. A trial order, or a configuration that cannot be read, is skipped. */
@@ -67,9 +88,16 @@ export class RecordedChanges {
       return;
     }
     if (isTrialOrder(config)) return;
-    const changes = this.#last === null ? [] : configChanges(this.#last.config, config).filter(isTradingChange);
+    const before = this.#last === null ? [] : booksOf(this.#last.config);
     this.#last = { setup, config };
-    if (changes.length > 0) this.#found = [...this.#found, unnotedChange(run, startedAt, changes)].slice(-CHANGES_MAX);
+    const isOne = before.length === 1 && booksOf(config).length === 1;
+    for (const now of booksOf(config)) {
+      const was = isOne ? before[0] : before.find(({ book }) => book === now.book);
+      const changes = was === undefined ? [] : configChanges(was, now).filter(isTradingChange);
+      if (changes.length === 0) continue;
+      const found = [...(this.#found.get(now.book) ?? []), unnotedChange(run, startedAt, changes)];
+      this.#found.set(now.book, found.slice(-CHANGES_MAX));
+    }
   }
 }
 
@@ -122,6 +150,7 @@ function changeInLine(line: string): NotedChange | null {
   if ((end !== 'taken' && end !== 'started') || typeof at !== 'number' || !Array.isArray(changes)) return null;
   const changed = changes.filter(isChanged).filter(isTraded);
   if (changed.length === 0) return null;
+  const books = booksOfChanges(changed);
   return {
     at: typeof time === 'number' ? time : at,
     text: changesText(changed),
@@ -130,6 +159,7 @@ function changeInLine(line: string): NotedChange | null {
     by: typeof by === 'string' && by !== '' ? by.slice(0, TEXT_MAX.name) : null,
     reason: typeof reason === 'string' && reason !== '' ? reason.slice(0, TEXT_MAX.reason) : null,
     profit: profitIn(profit),
+    ...(books === undefined ? {} : { books }),
   };
 }
 
