@@ -151,6 +151,11 @@ export class AccountState {
     for (const i of this.#crossRates.read(this.#books.indexOf(of), at, of.crossRead)) this.#books[i]!.doubtChanged();
   }
 
+  /** Whether the prices of the books are compared. */
+  get isComparing(): boolean {
+    return this.#crossRates !== null;
+  }
+
   /** Returns the distance from the mid price of a book to its fair value, which the other books imply. */
   crossCorrection(of: AccountBook, mid: number, at: Millis, maxAgeMs: Millis): number {
     return this.#crossRates?.correction(this.#books.indexOf(of), mid, at, maxAgeMs) ?? 0;

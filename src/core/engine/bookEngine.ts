@@ -925,6 +925,7 @@ export class BookEngine implements AccountBook {
 
   /** Distance from the mid price to the fair value that other books imply, in ticks; 0 if they imply none. */
   #crossTicks(at: Millis): number {
+    if (!this.#state.isComparing) return 0;
     const tick = Number(this.#rules.instrument.tick);
     const maxAgeMs = this.#options.limits?.staleAfterMs ?? 0;
     return this.#state.crossCorrection(this, this.#market.mid * tick, at, maxAgeMs) / tick;

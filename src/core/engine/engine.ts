@@ -87,6 +87,7 @@ export class Engine {
       );
     const { instrument, elsewhere } = hedged[0] ?? first;
     const joint = jointInventory && books.length > 1 ? new JointInventory(symbols, jointInventory) : null;
+    const staleAfterMs = Math.max(...books.map(({ limits }) => limits?.staleAfterMs ?? 0));
     this.#state = new AccountState({
       instance,
       run,
@@ -94,7 +95,7 @@ export class Engine {
       major: instrument.major,
       elsewhere,
       joint,
-      crossRates: crossRates && books.length > 1 ? new CrossRateWatch(symbols, crossRates) : null,
+      crossRates: crossRates && books.length > 1 ? new CrossRateWatch(symbols, crossRates, staleAfterMs) : null,
       currencyLimits,
       valueLimit,
     });

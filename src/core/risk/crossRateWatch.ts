@@ -3,7 +3,14 @@
  * of each fair value while the prices agree within their costs, and doubt about a book while they do not
  * (formulas-desk E14).
  */
-import { bestCycleGain, fitCrossRates, groupsInCycles, type CrossRateFit, type TakablePrices } from './crossRates.ts';
+import {
+  bestCycleGain,
+  cycleCost,
+  fitCrossRates,
+  groupsInCycles,
+  type CrossRateFit,
+  type TakablePrices,
+} from './crossRates.ts';
 import { EwmaVolatility } from '../estimators/volatility.ts';
 import { pairOf } from '../model/bookName.ts';
 import type { PriceDoubt } from '../quoting/priceDoubt.ts';
@@ -26,12 +33,15 @@ export type CrossRead = {
 /** Result of a comparison for one book: the logarithms of the measured and the fitted price, or a doubt. */
 type Verdict = { readonly at: Millis; readonly log: number; readonly fitted: number } | PriceDoubt;
 
-type BookState = {
+/** State of the comparisons of one book. */
+type ComparedBook = {
   /** Latest result, which counts once `count` comparisons in a row with new reads had it. */
   verdict: Verdict | null;
   count: number;
   /** Time of the first comparison since which all had this result. */
   since: Millis;
+  /** Time of the last comparison. */
+  comparedAt: Millis;
   /** Times of the reads of all books in the last comparison that was counted. */
   counted: readonly Millis[];
   correction: Extract<Verdict, { readonly fitted: number }> | null;
@@ -42,6 +52,11 @@ type BookState = {
 const IN_A_ROW = 2;
 /** Time for which the prices must agree until a doubt ends, so that quotes do not come and go with it. */
 const AGREE_MS = 10_000;
+/**
+ * Multiple of the maximum age of a book after which a book without a comparison is left out of those of the others, and
+ * after which a moved quote returns.
+ */
+const UNCOMPARED_TIMES = 3;
 /** Squared error of a price in standard deviations from which the price is suspect: one chance in 370. */
 const SUSPECT_CHI_SQUARE = 9;
 /** Relative difference below which two errors are equal, because their books are in the same cycles. */
@@ -59,15 +74,20 @@ export class CrossRateWatch {
   readonly #pairs: readonly { readonly base: string; readonly quote: string }[];
   readonly #rules: CrossRateRules;
   readonly #reads: (CrossRead | null)[];
-  readonly #states: readonly BookState[];
+  readonly #states: readonly ComparedBook[];
   readonly #volatilities: readonly EwmaVolatility[];
-  /** Groups by the books that are compared, because the same books are compared again and again. */
-  readonly #groups = new Map<string, readonly (readonly number[])[]>();
+  /** Groups of books that are in common cycles. */
+  readonly #blocks: readonly (readonly number[])[];
+  /** Maximum age of a book that is quoted. */
+  readonly #staleAfterMs: Millis;
+  #startedAt: Millis | null = null;
 
-  /** `symbols`: books of the account. */
-  constructor(symbols: readonly string[], rules: CrossRateRules) {
+  /** `symbols`: books of the account. `staleAfterMs`: maximum age of a book that is quoted. */
+  constructor(symbols: readonly string[], rules: CrossRateRules, staleAfterMs: Millis) {
+    this.#staleAfterMs = staleAfterMs;
     this.#symbols = symbols;
     this.#pairs = symbols.map(pairOf).map(([base, quote]) => ({ base, quote }));
+    this.#blocks = groupsInCycles(this.#pairs);
     this.#rules = rules;
     this.#reads = symbols.map(() => null);
     this.#volatilities = symbols.map(() => new EwmaVolatility(VOLATILITY));
@@ -75,6 +95,7 @@ export class CrossRateWatch {
       verdict: null,
       count: 0,
       since: -Infinity,
+      comparedAt: -Infinity,
       counted: [],
       correction: null,
       doubt: null,
@@ -87,13 +108,46 @@ export class CrossRateWatch {
    */
   read(i: number, at: Millis, read: CrossRead | null): readonly number[] {
     this.#reads[i] = read;
-    if (read === null) return [];
+    this.#startedAt ??= at;
+    const ended = this.#endMoves(at);
+    if (read === null) return ended;
     this.#volatilities[i]!.observe(at, (read.bid + read.ask) / 2);
-    const fresh = this.#reads.flatMap((one, j) => (one !== null && at - one.readAt <= this.#rules.withinMs ? [j] : []));
-    const group = this.#groupsOf(fresh).find(members => members.includes(i));
-    if (group === undefined) return [];
+    const group = this.#comparable(i, at);
+    if (group === null) return ended;
     const verdicts = this.#compare(group, at);
-    return group.filter(j => this.#apply(j, at, verdicts.get(j)!, group));
+    return [...ended, ...group.filter(j => this.#apply(j, at, verdicts.get(j)!, group))];
+  }
+
+  /**
+   * Returns the books with which a book can be compared now; `null` if there are none. Waits for all books of its
+   * cycles. A book that was in no comparison for long is left out, because it may never be read in time.
+   */
+  #comparable(i: number, at: Millis): readonly number[] | null {
+    const block = this.#blocks.find(books => books.includes(i));
+    if (block === undefined) return null;
+    const fresh = block.filter(j => this.#isFresh(j, at));
+    if (fresh.length === block.length) return block;
+    const isWaiting = block.some(j => !fresh.includes(j) && !this.#isUncompared(j, at));
+    return isWaiting ? null : (this.#groupsOf(fresh).find(books => books.includes(i)) ?? null);
+  }
+
+  #isFresh(j: number, at: Millis): boolean {
+    const read = this.#reads[j]!;
+    return read !== null && at - read.readAt <= this.#rules.withinMs;
+  }
+
+  #isUncompared(j: number, at: Millis): boolean {
+    const since = Math.max(this.#states[j]!.comparedAt, this.#startedAt ?? at);
+    return at - since > UNCOMPARED_TIMES * this.#staleAfterMs;
+  }
+
+  /** Ends the doubts about books that are moved, and were not compared for long. Returns their indices. */
+  #endMoves(at: Millis): readonly number[] {
+    const ended = this.#states.flatMap(({ doubt }, j) =>
+      doubt?.isPulled === false && this.#isUncompared(j, at) ? [j] : [],
+    );
+    for (const j of ended) Object.assign(this.#states[j]!, { doubt: null, verdict: null, count: 0 });
+    return ended;
   }
 
   /**
@@ -116,29 +170,24 @@ export class CrossRateWatch {
   }
 
   #groupsOf(books: readonly number[]): readonly (readonly number[])[] {
-    const key = books.join();
-    const known = this.#groups.get(key);
-    if (known !== undefined) return known;
-    const groups = groupsInCycles(books.map(j => this.#pairs[j]!)).map(group => group.map(k => books[k]!));
-    this.#groups.set(key, groups);
-    return groups;
+    return groupsInCycles(books.map(j => this.#pairs[j]!)).map(group => group.map(k => books[k]!));
   }
 
   /** Compares the books of a group, and again without each suspect book, until the others agree or form no cycle. */
   #compare(group: readonly number[], at: Millis): ReadonlyMap<number, Verdict> {
     const verdicts = new Map<number, Verdict>();
-    const prices = this.#pricesOf(group);
     const rest = [group];
     for (let books = rest.pop(); books !== undefined; books = rest.pop()) {
       const fit = fitCrossRates(
         books.map(j => ({ ...this.#pairs[j]!, log: this.#logOf(j), sd: this.#deviation(j, at) })),
         this.#pairs[books[0]!]!.quote,
       );
+      const prices = this.#pricesOf(books);
       const suspects = this.#suspects(books, fit, prices);
       if (suspects.length === 0) {
         books.forEach((j, k) => {
           const log = this.#logOf(j);
-          verdicts.set(j, { at, log, fitted: log - fit.residuals[k]! });
+          verdicts.set(j, { at, log, fitted: log - boundedByCosts(fit.residuals[k]!, prices, k) });
         });
         continue;
       }
@@ -156,19 +205,26 @@ export class CrossRateWatch {
   }
 
   /**
-   * Returns the books with the largest error in standard deviations, if it is above the threshold and a cycle through
-   * them gains after all costs. Books that are in the same cycles have equal errors.
+   * Returns the books with the largest error in standard deviations among those whose error is above the threshold, and
+   * through which a cycle gains after all costs. If no cycle gains without some of them, only those can be suspect.
+   * Books that are in the same cycles have equal errors.
    */
   #suspects(
     books: readonly number[],
     { studentized }: CrossRateFit,
-    prices: ReadonlyMap<number, TakablePrices>,
+    prices: readonly TakablePrices[],
   ): readonly number[] {
-    const largest = Math.max(...studentized.map(Math.abs));
-    if (!(largest * largest > SUSPECT_CHI_SQUARE)) return [];
-    const suspects = books.filter((_, k) => Math.abs(studentized[k]!) >= (1 - EQUAL_ERRORS) * largest);
-    const takable = books.map(j => prices.get(j)!);
-    return bestCycleGain(takable, books.indexOf(suspects[0]!)) > 0 ? suspects : [];
+    const isFar = (k: number): boolean => studentized[k]! ** 2 > SUSPECT_CHI_SQUARE;
+    if (!books.some((_, k) => isFar(k))) return [];
+    const gaining = prices.flatMap((_, k) => (bestCycleGain(prices, k) > 0 ? [k] : []));
+    const possible = gaining.filter(isFar);
+    const alone = possible.filter(k => {
+      const others = gaining.flatMap(m => (m === k ? [] : [prices[m]!]));
+      return others.every((_, m) => !(bestCycleGain(others, m) > 0));
+    });
+    const chosen = alone.length > 0 ? alone : possible;
+    const largest = Math.max(...chosen.map(k => Math.abs(studentized[k]!)));
+    return chosen.filter(k => Math.abs(studentized[k]!) >= (1 - EQUAL_ERRORS) * largest).map(k => books[k]!);
   }
 
   /**
@@ -186,7 +242,9 @@ export class CrossRateWatch {
   #apply(j: number, at: Millis, verdict: Verdict, group: readonly number[]): boolean {
     const state = this.#states[j]!;
     const before = state.verdict;
-    const isSame = before !== null && isDoubt(before) === isDoubt(verdict);
+    const isInRow = at - state.comparedAt <= this.#staleAfterMs;
+    const isSame = isInRow && before !== null && isDoubt(before) === isDoubt(verdict);
+    state.comparedAt = at;
     if (!isSame || group.every(k => this.#reads[k]!.readAt > (state.counted[k] ?? -Infinity))) {
       state.count = isSame ? state.count + 1 : 1;
       state.counted = this.#reads.map(read => read?.readAt ?? -Infinity);
@@ -202,8 +260,8 @@ export class CrossRateWatch {
     return doubted?.isPulled !== state.doubt?.isPulled;
   }
 
-  #pricesOf(group: readonly number[]): ReadonlyMap<number, TakablePrices> {
-    return new Map(group.map(j => [j, { ...this.#pairs[j]!, ...this.#reads[j]! }]));
+  #pricesOf(books: readonly number[]): readonly TakablePrices[] {
+    return books.map(j => ({ ...this.#pairs[j]!, ...this.#reads[j]! }));
   }
 
   /** Logarithm of the mid price of a book that was read. */
@@ -219,4 +277,16 @@ export class CrossRateWatch {
     const moved = this.#volatilities[j]!.perRootSecond ** 2 * (Math.max(0, at - readAt) / 1_000);
     return Math.sqrt(halfSpread ** 2 / 3 + moved + DEVIATION_MIN ** 2);
   }
+}
+
+/**
+ * Returns the residual of a book within the costs of its cheapest cycle. A larger difference would be a gain for
+ * takers, so that no correction may rely on it.
+ */
+function boundedByCosts(residual: number, prices: readonly TakablePrices[], k: number): number {
+  const { bid, ask, fee } = prices[k]!;
+  // Every cycle costs at least this.
+  if (Math.abs(residual) <= Math.log(ask / bid) / 2 - Math.log1p(-fee)) return residual;
+  const cost = cycleCost(prices, k);
+  return Math.max(-cost, Math.min(cost, residual));
 }

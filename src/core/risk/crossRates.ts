@@ -88,39 +88,42 @@ export function fitCrossRates(prices: readonly MeasuredPrice[], account: string)
 }
 
 /**
- * Returns the groups of books whose prices imply each other: the books of one group are connected by cycles. Books that
- * are in no cycle are in no group. Groups are lists of indices, in order.
+ * Returns the groups of books whose prices imply each other: any two books of a group are in one cycle. Books that are
+ * in no cycle are in no group. Groups are lists of indices, in order.
  */
 export function groupsInCycles(books: readonly Pair[]): readonly (readonly number[])[] {
-  const all = books.map((_, i) => i);
-  const inCycle = all.filter(i =>
-    reachable(
-      books,
-      all.filter(j => j !== i),
-      books[i]!.base,
-    ).has(books[i]!.quote),
-  );
-  const groups: (readonly number[])[] = [];
-  for (const i of inCycle) {
-    if (groups.some(group => group.includes(i))) continue;
-    const connected = reachable(books, inCycle, books[i]!.base);
-    groups.push(inCycle.filter(j => connected.has(books[j]!.base)));
-  }
-  return groups;
+  const tree: number[] = [];
+  let labels = books.map((_, i) => i);
+  books.forEach(({ base, quote }, i) => {
+    const path = pathBetween(books, tree, base, quote);
+    if (path === null) {
+      tree.push(i);
+      return;
+    }
+    // A book beside a spanning tree and its path in the tree are one cycle. Cycles that share a book join.
+    const joined = new Set([i, ...path].map(j => labels[j]!));
+    labels = labels.map(label => (joined.has(label) ? i : label));
+  });
+  const groups = [...new Set(labels)].map(label => labels.flatMap((one, i) => (one === label ? [i] : [])));
+  return groups.filter(({ length }) => length > 1);
 }
 
-/** Returns the currencies that the books with the indices `usable` connect to a currency. */
-function reachable(books: readonly Pair[], usable: readonly number[], from: string): ReadonlySet<string> {
-  const found = new Set([from]);
-  for (let size = 0; size < found.size;) {
-    size = found.size;
-    for (const i of usable) {
-      const { base, quote } = books[i]!;
-      if (found.has(base)) found.add(quote);
-      else if (found.has(quote)) found.add(base);
-    }
+/** Returns the books of a forest that connect two currencies; `null` if none do. */
+function pathBetween(
+  books: readonly Pair[],
+  forest: readonly number[],
+  from: string,
+  to: string,
+): readonly number[] | null {
+  if (from === to) return [];
+  for (const i of forest) {
+    const { base, quote } = books[i]!;
+    if (base !== from && quote !== from) continue;
+    const others = forest.filter(j => j !== i);
+    const path = pathBetween(books, others, base === from ? quote : base, to);
+    if (path !== null) return [i, ...path];
   }
-  return found;
+  return null;
 }
 
 /** Best prices of a book and the taker fee, as a share of what is received. */
@@ -153,4 +156,13 @@ export function bestCycleGain(books: readonly TakablePrices[], i: number): numbe
   const sold = bestChain([book], book.base, book.quote) * bestChain(others, book.quote, book.base);
   const bought = bestChain([book], book.quote, book.base) * bestChain(others, book.base, book.quote);
   return Math.max(sold, bought) - 1;
+}
+
+/** Returns the smallest sum of half-spreads and fees, as logarithms, of the cycles in which the book `i` is one leg. */
+export function cycleCost(books: readonly TakablePrices[], i: number): number {
+  const atPar = books.map(book => {
+    const half = Math.sqrt(book.ask / book.bid);
+    return { ...book, bid: 1 / half, ask: half };
+  });
+  return -Math.log1p(bestCycleGain(atPar, i));
 }

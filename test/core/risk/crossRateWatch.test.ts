@@ -6,10 +6,17 @@ import { runsOf } from '../../many.ts';
 
 const RULES = { withinMs: 1_000 };
 const TRIANGLE = ['btc_mxn', 'btc_usd', 'usd_mxn'];
+const STALE_MS = 15_000;
 const FIVE = [...TRIANGLE, 'eth_mxn', 'eth_btc'];
-const VALUES: Readonly<Record<string, number>> = { btc: 1_200_000, usd: 18, eth: 45_000, mxn: 1 };
+const VALUES: Readonly<Record<string, number>> = { btc: 1_200_000, usd: 18, eth: 45_000, eur: 20, brl: 3.5, mxn: 1 };
 const HALF_SPREAD = 3e-4;
 const FEE = 0.001;
+/** Books of FIVE that are in exactly the same cycles: data cannot tell which of them is wrong. */
+const SAME_CYCLES = [['btc_mxn'], ['btc_usd', 'usd_mxn'], ['eth_mxn', 'eth_btc']];
+/** A triangle that shares only the peso with the others. */
+const APART = ['eur_mxn', 'eur_brl', 'brl_mxn'];
+/** Cycles of FIVE and of APART. */
+const CYCLES = [TRIANGLE, ['btc_mxn', 'eth_mxn', 'eth_btc'], ['btc_usd', 'usd_mxn', 'eth_mxn', 'eth_btc'], APART];
 /** More than the half-spreads and fees of three books. */
 const FAR = 0.02;
 
@@ -18,10 +25,12 @@ class Reads {
   at = 1_000_000;
   readonly watch: CrossRateWatch;
   readonly #symbols: readonly string[];
+  readonly #halfSpreads: Readonly<Record<string, number>>;
 
-  constructor(symbols: readonly string[]) {
+  constructor(symbols: readonly string[], halfSpreads: Readonly<Record<string, number>> = {}) {
     this.#symbols = symbols;
-    this.watch = new CrossRateWatch(symbols, RULES);
+    this.#halfSpreads = halfSpreads;
+    this.watch = new CrossRateWatch(symbols, RULES, STALE_MS);
   }
 
   mid(symbol: string, error = 0): number {
@@ -32,7 +41,8 @@ class Reads {
   /** Reads one book. `ageMs`: time since the start of the read. */
   one(symbol: string, error = 0, ageMs = 0): readonly string[] {
     const mid = this.mid(symbol, error);
-    const read = { readAt: this.at - ageMs, bid: mid * (1 - HALF_SPREAD), ask: mid * (1 + HALF_SPREAD), fee: FEE };
+    const half = this.#halfSpreads[symbol] ?? HALF_SPREAD;
+    const read = { readAt: this.at - ageMs, bid: mid * (1 - half), ask: mid * (1 + half), fee: FEE };
     return this.watch.read(this.#symbols.indexOf(symbol), this.at, read).map(i => this.#symbols[i]!);
   }
 
@@ -120,6 +130,67 @@ describe('the watch over cross rates', () => {
     expect(reads.correction('eth_mxn', 0.0009)).toBeLessThan(-0.0001);
   });
 
+  test('a moved quote returns if the pulled book can no longer be compared, and the pulled one stays pulled', () => {
+    const reads = new Reads(TRIANGLE).rounds(2, { btc_usd: FAR });
+    const comparedAt = reads.at;
+    const [pulled, ...moved] = TRIANGLE;
+    reads.watch.read(0, reads.at, null);
+    const ended: string[] = [];
+    while (reads.at + 5_000 <= comparedAt + 3 * STALE_MS) {
+      reads.at += 5_000;
+      for (const symbol of moved) ended.push(...reads.one(symbol));
+    }
+    expect(ended).toEqual([]);
+    expect(Object.keys(reads.doubts)).toEqual(TRIANGLE);
+    reads.at += 5_000;
+    expect(reads.one('usd_mxn')).toEqual(moved);
+    expect(reads.doubts).toEqual({ [pulled!]: 'pulled' });
+    expect(reads.rounds(2).doubts).toEqual({ [pulled!]: 'pulled' });
+    expect(reads.round().doubts).toEqual({});
+  });
+
+  test('a book that is never read in time is left out, and its absence for a while changes nothing', () => {
+    const four = FIVE.filter(symbol => symbol !== 'btc_mxn');
+    const reads = new Reads(FIVE).rounds(2, { btc_mxn: FAR, eth_mxn: 0.0009 });
+    const before = reads.correction('eth_mxn', 0.0009, Infinity);
+    for (let k = 0; k < 8; k++) reads.round({ eth_mxn: 0.002 }, 10, four);
+    expect(reads.doubts).toEqual({ btc_mxn: 'pulled' });
+    expect(reads.correction('eth_mxn', 0.0009, Infinity)).toBe(before);
+    for (let k = 0; k < 3; k++) reads.round({ eth_mxn: 0.002 }, 10, four);
+    expect(reads.doubts).toEqual({ btc_mxn: 'pulled' });
+    expect(reads.correction('eth_mxn', 0.002)).toBeLessThan(-0.0004);
+  });
+
+  test('comparisons with a gap between them are not in a row', () => {
+    const reads = new Reads(TRIANGLE).round({ btc_usd: FAR });
+    for (const gapMs of [STALE_MS + 1, STALE_MS + 1]) {
+      reads.at += gapMs;
+      expect(reads.round({ btc_usd: FAR }).doubts).toEqual({});
+    }
+    expect(reads.round({ btc_usd: FAR }).doubts).not.toEqual({});
+    reads.round();
+    reads.at += STALE_MS;
+    expect(reads.round().doubts).not.toEqual({});
+    expect(reads.rounds(2).doubts).toEqual({});
+  });
+
+  test('an unrelated error does not hide others, nor correct books that share no cycle with it', () => {
+    const wide = Object.fromEntries(APART.map(symbol => [symbol, 0.01]));
+    const all = [...FIVE, ...APART];
+    const reads = new Reads(all, wide).rounds(2, { btc_mxn: FAR, eur_mxn: 0.02 });
+    expect(reads.doubts).toEqual({ btc_mxn: 'pulled' });
+    const apart = new Reads(APART, wide).rounds(2, { eur_mxn: 0.02 });
+    for (const symbol of APART) expect(reads.correction(symbol)).toBeCloseTo(apart.correction(symbol), 12);
+  });
+
+  test('an error beyond the threshold whose cycles lose does not hide one whose cycles gain', () => {
+    // The tight books have the largest error in deviations; only a cycle through the free ones gains.
+    const spreads = { ...Object.fromEntries(FIVE.map(symbol => [symbol, 1e-5])), eth_mxn: 0.004, eth_btc: 0.004 };
+    const reads = new Reads(FIVE, spreads).rounds(2, { btc_usd: 0.0029, eth_mxn: 0.03 });
+    expect(Object.values(reads.doubts)).toContain('pulled');
+    expect(Object.keys(reads.doubts).toSorted()).toEqual(['eth_btc', 'eth_mxn']);
+  });
+
   test('reports the books whose doubt began or ended, once', () => {
     const reads = new Reads(TRIANGLE).round({ usd_mxn: FAR });
     reads.at += 5_000;
@@ -167,7 +238,7 @@ describe('for any reads', () => {
     ageMs: fc.nat(1_500),
   });
 
-  test('no more than the error is corrected, a doubtful book is not corrected, and old reads change nothing', () => {
+  test('a doubtful book is not corrected, and old reads change nothing', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 80 }), events => {
         const reads = new Reads(FIVE);
@@ -177,30 +248,66 @@ describe('for any reads', () => {
           const changed = reads.one(symbol, error, ageMs);
           if (ageMs > RULES.withinMs) expect(changed).toEqual([]);
           if (changed.length === 0) expect(JSON.stringify(reads.doubts)).toBe(before);
-          for (const each of FIVE) {
-            const correction = reads.correction(each, 0, Infinity);
-            expect(Math.abs(correction)).toBeLessThan(0.25);
-            if (reads.doubt(each) !== null) expect(correction).toBe(0);
-          }
+          for (const each of FIVE) if (reads.doubt(each) !== null) expect(reads.correction(each, 0, Infinity)).toBe(0);
         }
       }),
       runsOf(500, 60),
     );
   });
 
-  test('a book that is wrong beyond its costs is the only one pulled, whatever the order of the reads', () => {
+  test('no price is corrected by more than the costs of its cheapest cycle', () => {
+    const all = [...FIVE, ...APART];
+    const perBook = (one: fc.Arbitrary<number>) => fc.array(one, { minLength: all.length, maxLength: all.length });
+    let corrected = 0;
     fc.assert(
       fc.property(
-        fc.constantFrom('btc_mxn'),
-        between(FAR, 0.2),
-        fc.boolean(),
-        fc.shuffledSubarray(FIVE, { minLength: 5 }),
-        (wrong, size, isUp, order) => {
-          const error = isUp ? size : -size;
-          const reads = new Reads(FIVE).rounds(2, { [wrong]: error }, 10, order);
-          expect(reads.doubts).toEqual({ [wrong]: 'pulled' });
-          expect(reads.doubt(wrong)!.distance).toBeCloseTo(error, 6);
-          expect(reads.rounds(3, {}, 10, order).doubts).toEqual({});
+        perBook(fc.oneof(fc.constant(0), between(-0.05, 0.05))),
+        perBook(between(1e-5, 0.02)),
+        (drawn, halves) => {
+          const of = (numbers: readonly number[]) => Object.fromEntries(all.map((symbol, i) => [symbol, numbers[i]!]));
+          const [errors, halfSpreads] = [of(drawn), of(halves)];
+          const reads = new Reads(all, halfSpreads).rounds(2, errors);
+          for (const symbol of all) {
+            const away = Math.abs(Math.log1p(reads.correction(symbol, errors[symbol])));
+            const costs = CYCLES.filter(cycle => cycle.includes(symbol)).map(cycle =>
+              cycle.reduce((sum, one) => sum + Math.atanh(halfSpreads[one]!) - Math.log1p(-FEE), 0),
+            );
+            expect(away).toBeLessThanOrEqual(Math.min(...costs) + 1e-9);
+            if (away > 1e-4) corrected++;
+          }
+        },
+      ),
+      runsOf(500, 60),
+    );
+    expect(corrected).toBeGreaterThan(60);
+  });
+
+  test('a book that is wrong beyond its costs is the only one pulled where data can tell, in any order of reads', () => {
+    const order = fc.shuffledSubarray(FIVE, { minLength: FIVE.length });
+    /** A round in which a book may not be read. */
+    const round = fc.record({ order, missing: fc.option(fc.constantFrom(...FIVE)) });
+    fc.assert(
+      fc.property(
+        ...([fc.constantFrom(...FIVE), fc.constantFrom(...FIVE), between(FAR, 0.2), fc.boolean()] as const),
+        fc.array(round, { maxLength: 6 }),
+        fc.array(order, { minLength: 2, maxLength: 2 }),
+        (wrong, other, size, isUp, some, last) => {
+          const errors = { [other]: 0.0009, [wrong]: isUp ? size : -size };
+          const cannotTell = SAME_CYCLES.find(books => books.includes(wrong))!;
+          const reads = new Reads(FIVE);
+          for (const { order: books, missing } of some) {
+            reads.round(errors, 10, missing === null ? books : books.filter(symbol => symbol !== missing));
+            for (const symbol of Object.keys(reads.doubts)) expect(cannotTell).toContain(symbol);
+          }
+          for (const books of last) reads.round(errors, 10, books);
+          expect(Object.keys(reads.doubts).toSorted()).toEqual(cannotTell.toSorted());
+          expect(Object.values(reads.doubts).filter(effect => effect === 'pulled')).toHaveLength(1);
+          expect(Math.abs(reads.doubt(wrong)!.distance - errors[wrong]!)).toBeLessThan(0.0019);
+          // Every order of the reads gives the same corrections.
+          const sorted = new Reads(FIVE).rounds(2, errors);
+          for (const symbol of FIVE)
+            expect(reads.correction(symbol, errors[symbol])).toBeCloseTo(sorted.correction(symbol, errors[symbol]), 9);
+          expect(reads.rounds(3, {}, 10, last[0]).doubts).toEqual({});
         },
       ),
       runsOf(200, 40),

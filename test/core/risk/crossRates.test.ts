@@ -95,8 +95,22 @@ const CURRENCIES = ['btc', 'eth', 'usd', 'mxn', 'brl'] as const;
 const PAIRS = CURRENCIES.flatMap((base, i) => CURRENCIES.slice(i + 1).map(quote => ({ base, quote })));
 const graph = fc.shuffledSubarray(PAIRS, { minLength: 3, maxLength: 8 });
 
+/** Whether some cycle that visits no currency twice has both books: tried for every set of books. */
+function areInOneCycle(books: readonly { readonly base: string; readonly quote: string }[], i: number, j: number) {
+  for (let set = 0; set < 1 << books.length; set++) {
+    if ((set & (1 << i)) === 0 || (set & (1 << j)) === 0) continue;
+    const chosen = books.filter((_, k) => (set & (1 << k)) !== 0);
+    const ends = chosen.flatMap(({ base, quote }) => [base, quote]);
+    const names = [...new Set(ends)];
+    if (names.length !== chosen.length || names.some(name => ends.filter(end => end === name).length !== 2)) continue;
+    const par = chosen.map(pair => ({ ...pair, bid: 1, ask: 1, fee: 0 }));
+    if (names.every(name => bestChain(par, names[0]!, name) > 0)) return true;
+  }
+  return false;
+}
+
 describe('for any books', () => {
-  test('a group has the books that are in a cycle, and each group is connected', () => {
+  test('a group has the books that are in a cycle, and any two of them are in a common one', () => {
     fc.assert(
       fc.property(graph, books => {
         const groups = groupsInCycles(books);
@@ -106,10 +120,8 @@ describe('for any books', () => {
           const others = books.filter((_, j) => j !== i).map(pair => ({ ...pair, bid: 1, ask: 1, fee: 0 }));
           expect(grouped.includes(i)).toBe(bestChain(others, base, quote) > 0);
         });
-        for (const group of groups) {
-          const members = group.map(i => ({ ...books[i]!, bid: 1, ask: 1, fee: 0 }));
-          for (const { base } of members) expect(bestChain(members, members[0]!.base, base)).toBeGreaterThan(0);
-        }
+        for (const group of groups)
+          for (const i of group) for (const j of grouped) expect(areInOneCycle(books, i, j)).toBe(group.includes(j));
       }),
       runsOf(1_000, 60),
     );
