@@ -37,7 +37,7 @@ export function withFairValue(
     quote(view) {
       const found = fair(view);
       if (typeof found === 'string') return silent(`no fair value: ${found}`);
-      const corrected = withOtherBooks(found, view.fair);
+      const corrected = withOtherBooks(found, view, p.withinBps);
       const quote = { ...strategy.quote({ ...view, fair: corrected }), fair: corrected };
       const costs = leaving?.leave?.(view, corrected.price);
       return costs === undefined ? quote : movedOutward(quote, costs);
@@ -51,10 +51,18 @@ export function withFairValue(
   };
 }
 
-/** Returns the fair value with the correction by other books, which the view has as steps after the mid price. */
-function withOtherBooks(found: Fair, ofView: Fair | undefined): Fair {
-  if (ofView === undefined) return found;
-  const steps = [...found.steps, ...ofView.steps.slice(1)];
+/**
+ * Returns the fair value with the correction by other books, which the view has as steps after the mid price. What the
+ * parts already moved in that direction is subtracted, and the sum is within `withinBps` of the mid price.
+ */
+function withOtherBooks(found: Fair, { fair, mid }: View, withinBps: number): Fair {
+  if (fair === undefined) return found;
+  const [wanted, moved] = [fair.price - mid, found.price - mid];
+  const sign = Math.sign(wanted);
+  const most = (withinBps * mid) / 10_000 - sign * moved;
+  const ticks = sign * Math.max(0, Math.min(Math.abs(wanted) - Math.max(0, sign * moved), most));
+  if (ticks === 0) return found;
+  const steps = [...found.steps, { name: 'cross rates', ticks }];
   return { price: totalOf(steps), steps };
 }
 

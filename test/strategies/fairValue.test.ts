@@ -295,19 +295,31 @@ describe('any mixture', () => {
   });
 });
 
-test('has the correction by other books of the account as its last step', () => {
-  const { look } = around({ weightedMid: {} });
-  const alone = look(leaning) as Fair;
-  const fair = {
-    price: MID + 7,
-    steps: [
+test('has the rest of the correction by other books of the account as its last step, within its reach', () => {
+  const { look } = around({ withinBps: 10, weightedMid: {} });
+  const alone = (look(leaning) as Fair).price;
+  const reach = MID / 1_000;
+  const corrected = (ticks: number): Fair => {
+    const steps = [
       { name: 'fair value: mid', ticks: MID },
-      { name: 'cross rates', ticks: 7 },
-    ],
+      { name: 'cross rates', ticks },
+    ];
+    return look({ ...leaning, fair: { price: MID + ticks, steps } }) as Fair;
   };
-  const found = look({ ...leaning, fair }) as Fair;
-  expect(found.price).toBeCloseTo(alone.price + 7, 9);
-  expect(found.steps.at(-1)).toEqual({ name: 'cross rates', ticks: 7 });
+  expect(alone).toBeCloseTo(MID + 2.5, 9);
+  expect(corrected(7).price).toBeCloseTo(MID + 7, 9);
+  expect(corrected(7).steps.at(-1)).toEqual({ name: 'cross rates', ticks: expect.closeTo(4.5, 9) as number });
+  expect(corrected(2).price).toBe(alone);
+  expect(corrected(-7).price).toBeCloseTo(alone - 7, 9);
+  fc.assert(
+    fc.property(fc.integer({ min: -1_000, max: 1_000 }), ticks => {
+      const { price: at } = corrected(ticks);
+      expect(Math.abs(at - MID)).toBeLessThanOrEqual(reach + 1e-6);
+      // The price is between that of the parts and the corrected one, or beyond neither.
+      expect(Math.abs(at - alone)).toBeLessThanOrEqual(Math.abs(ticks) + 1e-6);
+    }),
+    runsOf(300, 40),
+  );
 });
 
 test('of the middle alone costs nothing: the strategy is left as it is', () => {
