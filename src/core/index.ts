@@ -34,7 +34,7 @@ export { storedTarget, targetMoney } from './accounting/inventory.ts';
 export * from './accounting/ledger.ts';
 export * from './quoting/normalizeQuote.ts';
 export { excessOrders, type LimitedOrder } from './risk/excessOrders.ts';
-export { exceededValue, highPrices, totalValue, valueCeil, type ValueLimit } from './risk/valueLimit.ts';
+export { exceededValue, highPrices, valueCeil, worstValue, type ValueLimit } from './risk/valueLimit.ts';
 export * from './risk/crossRates.ts';
 export { CrossRateWatch, type CrossRateRules, type CrossRead } from './risk/crossRateWatch.ts';
 export { CROSS_RATES_DISAGREE, disagreementText, type PriceDoubt } from './quoting/priceDoubt.ts';

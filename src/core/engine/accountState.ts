@@ -9,8 +9,10 @@ import type { ExcessReason } from '../quoting/quoteReconciler.ts';
 import { excessOrders, type LimitedOrder } from '../risk/excessOrders.ts';
 import {
   highPrices,
-  totalValue,
+  reachWith,
+  worstValue,
   type ExactPrice,
+  type Exchange,
   type PricedReach,
   type QuotedBook,
   type Reach,
@@ -183,12 +185,8 @@ export class AccountState {
   /** Returns the room of a book under the limit on the value of all currencies; `null` without such a limit. */
   valueRoom(of: AccountBook, at: Millis): ValueRoom | null {
     if (this.#valueLimit === null) return null;
-    const prices = this.#prices(at);
-    const reaches = this.#bases.map(currency => this.#reachOf(currency, prices, of));
-    const own = (name: string): PricedReach | null => reaches.find(({ currency }) => currency === name) ?? null;
-    const { major, minor } = of;
-    const others = reaches.filter(({ currency }) => currency !== major && currency !== minor);
-    return { ...this.#valueLimit, others, base: own(major), quote: own(minor) };
+    const others = this.#exchanges(this.#books.filter(book => book !== of));
+    return { ...this.#valueLimit, held: this.#pricedHeld(this.#prices(at)), others, pair: [of.major, of.minor] };
   }
 
   /** Returns the orders of all books that the limits over all books no longer allow. */
@@ -196,12 +194,13 @@ export class AccountState {
     if (this.#currencyLimits.size === 0 && this.#valueLimit === null) return NO_EXCESS;
     const prices = this.#valueLimit === null ? null : this.#prices(at);
     const value = this.#valueLimit === null || prices === null ? null : { ...this.#valueLimit, prices };
-    const reaches = this.#bases.map(currency => this.#reachOf(currency, prices ?? NO_PRICES, null));
-    const total = value === null ? null : totalValue(reaches);
+    const reaches = this.#pricedHeld(prices ?? NO_PRICES);
+    const exchanges = this.#exchanges(this.#books);
     const isExceeded =
-      (typeof total === 'bigint' && total > value!.max) ||
-      reaches.some(({ currency, up, down }) => {
-        const max = this.#currencyLimits.get(currency);
+      (value !== null && worstValue(reaches, exchanges).value > value.max) ||
+      reaches.some(one => {
+        const max = this.#currencyLimits.get(one.currency);
+        const { up, down } = reachWith(one, exchanges);
         return max !== undefined && (up > max || down > max);
       });
     if (!isExceeded) return NO_EXCESS;
@@ -216,7 +215,10 @@ export class AccountState {
   }
 
   #prices(at: Millis): ReadonlyMap<string, ExactPrice> {
-    const books = this.#books.flatMap(book => book.quotedPrices(at) ?? []);
+    const books = this.#books.flatMap(book => {
+      const prices = book.quotedPrices(at);
+      return prices === null ? [] : [{ ...prices, isPulled: this.priceDoubt(book)?.isPulled === true }];
+    });
     return highPrices(this.#valueLimit!.currency, books);
   }
 
@@ -227,31 +229,28 @@ export class AccountState {
     return { up: held + buy, down: sell - held };
   }
 
-  /** Returns the distance of a base currency from its target, with the live orders of all books, except those of `except`. */
-  #reachOf(currency: string, prices: ReadonlyMap<string, ExactPrice>, except: AccountBook | null): PricedReach {
-    let { up, down } = this.#heldReach(currency);
-    for (const book of this.#books) {
-      if (book === except) continue;
-      const { base, quote, orders } = book.exposed;
-      const { buy, sell } = orders;
-      if (base === currency) [up, down] = [up + buy.base, down + sell.base];
-      if (quote === currency) [up, down] = [up + sell.quote, down + buy.quote];
-    }
-    return { currency, up, down, price: prices.get(currency) ?? null };
+  /** Returns the base currencies with their prices and distances, without orders. */
+  #pricedHeld(prices: ReadonlyMap<string, ExactPrice>): readonly PricedReach[] {
+    return this.#bases.map(currency => ({
+      currency,
+      price: prices.get(currency) ?? null,
+      ...this.#heldReach(currency),
+    }));
+  }
+
+  /** Returns what the live orders of books exchange, by side. */
+  #exchanges(books: readonly AccountBook[]): readonly Exchange[] {
+    return books.flatMap(({ exposed: { base, quote, orders } }) =>
+      (['buy', 'sell'] as const).map(side => ({ ...orders[side], side, pair: [base, quote] as const })),
+    );
   }
 
   /** Returns the value of what all books hold, without orders, with its limit; empty without a limit or a price. */
   valueUses(at: Millis): readonly LimitUse[] {
     if (this.#valueLimit === null) return [];
-    const prices = this.#prices(at);
     const { currency, max } = this.#valueLimit;
-    const held = this.#bases.map(name => ({
-      currency: name,
-      price: prices.get(name) ?? null,
-      ...this.#heldReach(name),
-    }));
-    const used = totalValue(held);
-    return typeof used === 'string' ? [] : [{ limit: 'accountLimits.value', currency, max, used }];
+    const { value: used, unpriced } = worstValue(this.#pricedHeld(this.#prices(at)), []);
+    return unpriced === null ? [{ limit: 'accountLimits.value', currency, max, used }] : [];
   }
 
   /** Returns the exposure of a book's currencies that have a limit, with the limit. */

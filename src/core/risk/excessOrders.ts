@@ -3,9 +3,9 @@
  * the account holds or what it is worth.
  */
 import type { CurrencyLimits, Exchanged } from './currencyLimits.ts';
-import { totalValue, valueCeil, type ExactPrice, type Reach, type ValueLimit } from './valueLimit.ts';
+import { ordersBeyond, valueCeil, type Exchange, type ExactPrice, type Reach, type ValueLimit } from './valueLimit.ts';
 import type { ExcessReason } from '../quoting/quoteReconciler.ts';
-import type { Money, Side } from '../model/units.ts';
+import { money, type Money, type Side } from '../model/units.ts';
 
 /** A possibly live order that is not being canceled, as the limits over all books see it. */
 export type LimitedOrder = {
@@ -25,12 +25,6 @@ export type HeldUnderLimits = {
   /** Distance of each base currency from its target, with pending conversions that raise or lower it. */
   readonly held: ReadonlyMap<string, Reach>;
 };
-
-/**
- * Share of the limit by which the value may exceed it before live orders are canceled, as a divisor: 1%. Otherwise,
- * each small move of a price would cancel and replace orders near the limit.
- */
-const VALUE_SLACK_DIVISOR = 100n;
 
 /** One change of a currency by an order: `up` raises it. */
 type Change = { readonly order: LimitedOrder; readonly direction: keyof Reach; readonly amount: bigint };
@@ -97,26 +91,26 @@ function overCurrency({ currencies, held }: HeldUnderLimits, orders: readonly Li
   return worst === null ? null : { order: worst.order, reason: 'currency limit' };
 }
 
-/** Returns the order of the largest value that increases the largest distance of a currency, if the value is exceeded. */
+/** Returns the order of the largest value that raises the value beyond the limit, if the value is exceeded. */
 function overValue({ value, held }: HeldUnderLimits, orders: readonly LimitedOrder[]): Found | null {
   if (value === null) return null;
-  const currencies = [...held].map(([currency, without]) => {
-    const changes = changesOf(currency, orders);
-    return { currency, without, changes, reach: reachOf(without, changes), price: value.prices.get(currency) ?? null };
-  });
-  const total = totalValue(currencies.map(({ currency, reach, price }) => ({ currency, price, ...reach })));
-  // Without a price, nothing new is placed, but what the orders are worth is unknown.
-  if (typeof total === 'string' || total <= value.max + value.max / VALUE_SLACK_DIVISOR) return null;
+  const priced = [...held].map(([currency, reach]) => ({
+    ...{ currency, ...reach, price: value.prices.get(currency) ?? null },
+  }));
+  const exchanges = orders.map(order => ({ order, ...exchangeOf(order) }));
   let largest: { readonly worth: Money; readonly order: LimitedOrder } | null = null;
-  for (const { without, changes, reach, price } of currencies) {
-    const most = reach.up > reach.down ? reach.up : reach.down;
-    if (price === null || without.up >= most || without.down >= most) continue;
-    for (const direction of ['up', 'down'] as const) {
-      const change = reach[direction] === most ? largestOf(changes.filter(one => one.direction === direction)) : null;
-      const worth = change === null ? null : valueCeil(change.amount, price);
-      if (change !== null && worth !== null && (largest === null || worth > largest.worth))
-        largest = { worth, order: change.order };
-    }
+  const beyond = ordersBeyond(value.max, priced, exchanges);
+  for (const { order, pair, base, quote } of exchanges.filter(one => beyond.includes(one))) {
+    const price = value.prices.get(pair[0]);
+    const ofQuote = value.prices.get(pair[1]);
+    const worth = price ? valueCeil(base, price) : ofQuote ? valueCeil(quote, ofQuote) : money(0n);
+    if (order.isCancelable && (largest === null || worth > largest.worth)) largest = { worth, order };
   }
   return largest === null ? null : { order: largest.order, reason: 'value limit' };
 }
+
+const exchangeOf = ({ base, quote, side, exchanges }: LimitedOrder): Exchange => ({
+  ...exchanges,
+  side,
+  pair: [base, quote],
+});

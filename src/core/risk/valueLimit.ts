@@ -10,6 +10,8 @@ export type QuotedBook = {
   readonly quote: string;
   readonly bid: Money;
   readonly ask: Money;
+  /** Whether the prices of other books contradict this book, so that it is not quoted. */
+  readonly isPulled?: boolean;
 };
 
 /** Price of one unit of a currency, as an exact fraction. */
@@ -19,10 +21,21 @@ const UNIT: bigint = moneyOf('1');
 
 /**
  * Returns the price at which each currency can be bought, in the currency of the limit: through the books, by the
- * shortest chain of them. A currency that no chain of books reaches is missing.
+ * shortest chain of them, and through a pulled book only if there is no other chain. A currency that no chain of books
+ * reaches is missing.
  */
 export function highPrices(currency: string, books: readonly QuotedBook[]): ReadonlyMap<string, ExactPrice> {
   const prices = new Map<string, ExactPrice>([[currency, { numerator: 1n, denominator: 1n }]]);
+  addPrices(
+    prices,
+    books.filter(({ isPulled }) => isPulled !== true),
+  );
+  addPrices(prices, books);
+  return prices;
+}
+
+/** Adds the price of each currency that the books link to one with a price. */
+function addPrices(prices: Map<string, ExactPrice>, books: readonly QuotedBook[]): void {
   for (let found: [string, ExactPrice][] = []; ; found = []) {
     for (const { base, quote, bid, ask } of books) {
       const [ofBase, ofQuote] = [prices.get(base), prices.get(quote)];
@@ -31,65 +44,163 @@ export function highPrices(currency: string, books: readonly QuotedBook[]): Read
       if (ofQuote === undefined && ofBase !== undefined)
         found.push([quote, { numerator: ofBase.numerator * UNIT, denominator: ofBase.denominator * bid }]);
     }
-    if (found.length === 0) return prices;
+    if (found.length === 0) return;
     for (const [name, price] of found) if (!prices.has(name)) prices.set(name, price);
   }
 }
 
-/** Returns the value of an amount, rounded up. The amount must not be negative. */
-export const valueCeil = (amount: bigint, { numerator, denominator }: ExactPrice): Money =>
-  money((amount * numerator + denominator - 1n) / denominator);
+/** Returns the value of an amount, rounded up. */
+export const valueCeil = (amount: bigint, { numerator, denominator }: ExactPrice): Money => {
+  const product = amount * numerator;
+  return money((product > 0n ? product + denominator - 1n : product) / denominator);
+};
 
 /**
- * Distance of a currency from its target if all orders that raise it fill (`up`), or all that lower it (`down`, with
- * the opposite sign).
+ * Distance of a currency from its target if everything that raises it happens (`up`), or everything that lowers it
+ * (`down`, with the opposite sign).
  */
 export type Reach = { readonly up: bigint; readonly down: bigint };
 
 /** A currency with its price; `null` if no fresh prices lead to it. */
 export type PricedReach = Reach & { readonly currency: string; readonly price: ExactPrice | null };
 
-/**
- * Room of one book under the limit. `others`: currencies that the book does not trade, with all live orders. `base` and
- * `quote`: those that it trades, without its own orders; `null` for a quote currency without a target.
- */
+/** What an order, or several of one side of a book, exchange if they fill. */
+export type Exchange = Exchanged & { readonly side: Side; readonly pair: readonly [base: string, quote: string] };
+
+/** Room of one book under the limit. `held`: base currencies without orders. `others`: live orders of the other books. */
 export type ValueRoom = ValueLimit & {
-  readonly others: readonly PricedReach[];
-  readonly base: PricedReach | null;
-  readonly quote: PricedReach | null;
+  readonly held: readonly PricedReach[];
+  readonly others: readonly Exchange[];
+  readonly pair: readonly [base: string, quote: string];
 };
+
+/** Value of what all books could hold, and a currency away from its target without a price; `null` if there is none. */
+export type WorstValue = { readonly value: Money; readonly unpriced: string | null };
+
+/** Number of currencies linked by books up to which all directions are tried; beyond, each counts on its own. */
+const LINKED_MAX = 8;
+
+/**
+ * Share by which the value may exceed the limit before live orders are canceled, as a divisor: 1%. Otherwise, each small
+ * move of a price would cancel and replace orders near the limit.
+ */
+const SLACK_DIVISOR = 100n;
+
+/** Share of its value by which the fill of an order that reduces may raise the value by its price, as a divisor: 5%. */
+const SPREAD_DIVISOR = 20n;
+
+/** Values of what an exchange adds to the distance of its base and its quote currency. */
+type Worth = { readonly of: Exchange; readonly base: bigint; readonly quote: bigint };
+
+/** Directions of some currencies, the value of their distances in these directions, and the exchanges that raise it. */
+type Case = { readonly value: bigint; readonly raisers: readonly Exchange[] };
+
+const raisesIn = ({ side }: Exchange, isBase: boolean): 'up' | 'down' => ((side === 'buy') === isBase ? 'up' : 'down');
+
+/** Returns the distances of a currency if all exchanges happen that raise it, or all that lower it. */
+export function reachWith(
+  { currency, up, down }: Reach & { readonly currency: string },
+  of: readonly Exchange[],
+): Reach {
+  const reach = { up, down };
+  for (const one of of)
+    one.pair.forEach((name, i) => {
+      if (name === currency) reach[raisesIn(one, i === 0)] += i === 0 ? one.base : one.quote;
+    });
+  return reach;
+}
+
+/**
+ * Whether the orders on one side of a base currency only reduce its distance, even if all of them fill. Such an order
+ * exchanges one distance for another of the same value.
+ */
+export function isCovered(order: Exchange, held: readonly PricedReach[], all: readonly Exchange[]): boolean {
+  const base = held.find(({ currency }) => currency === order.pair[0]);
+  return base !== undefined && reachWith(base, all)[raisesIn(order, true)] <= 0n;
+}
+
+/**
+ * Returns the groups of currencies with prices that books link, each with all combinations of directions. An order
+ * counts in a case by what its fill adds to the value, and not if it subtracts.
+ */
+function casesOf(held: readonly PricedReach[], exchanges: readonly Exchange[]): readonly (readonly Case[])[] {
+  const priced = held.flatMap(({ price, ...one }) => (price === null ? [] : [{ ...one, price }]));
+  const priceOf = new Map(priced.map(({ currency, price }) => [currency, price]));
+  const worths = exchanges.map(of => {
+    const worth = (i: 0 | 1, amount: bigint): bigint => {
+      const price = priceOf.get(of.pair[i]);
+      return price === undefined ? 0n : valueCeil(amount, price);
+    };
+    return { of, base: worth(0, of.base), quote: worth(1, of.quote) } satisfies Worth;
+  });
+  let groups = priced.map(one => [one]);
+  for (const { pair } of exchanges) {
+    const linked = groups.filter(group => group.some(({ currency }) => pair.includes(currency)));
+    if (linked.length > 1) groups = [...groups.filter(group => !linked.includes(group)), linked.flat()];
+  }
+  return groups
+    .flatMap(group => (group.length > LINKED_MAX ? group.map(one => [one]) : [group]))
+    .map(group => {
+      const indices = new Map(group.map(({ currency }, i) => [currency, i]));
+      return Array.from({ length: 2 ** group.length }, (_, bits) => {
+        const isUp = (i: number): boolean => (bits & (1 << i)) !== 0;
+        let value = group.reduce((sum, { up, down, price }, i) => sum + valueCeil(isUp(i) ? up : down, price), 0n);
+        const raisers: Exchange[] = [];
+        for (const { of, base, quote } of worths) {
+          const signed = ([base, quote] as const).map((worth, j) => {
+            const i = indices.get(of.pair[j as 0 | 1]);
+            if (i === undefined) return 0n;
+            return (raisesIn(of, j === 0) === 'up') === isUp(i) ? worth : -worth;
+          });
+          const added = signed[0]! + signed[1]!;
+          if (added <= 0n) continue;
+          value += added;
+          raisers.push(of);
+        }
+        return { value, raisers };
+      });
+    });
+}
+
+const largestOf = (cases: readonly Case[]): bigint =>
+  cases.reduce((most, { value }) => (value > most ? value : most), 0n);
+
+/**
+ * Returns the largest value that all distances can have together after any fills, each at the price at which the
+ * currency can be bought. Currencies without a price are not in the value.
+ */
+export function worstValue(held: readonly PricedReach[], exchanges: readonly Exchange[]): WorstValue {
+  const value = casesOf(held, exchanges).reduce((sum, cases) => sum + largestOf(cases), 0n);
+  const unpriced = held.find(one => one.price === null && largest(reachWith(one, exchanges)) > 0n);
+  return { value: money(value), unpriced: unpriced?.currency ?? null };
+}
+
+/**
+ * Returns the orders that raise the value beyond `limit` if they fill, and do not only reduce. Cancels cannot lower what
+ * is held, so only values beyond that count.
+ */
+export function ordersBeyond(
+  limit: bigint,
+  held: readonly PricedReach[],
+  exchanges: readonly Exchange[],
+): readonly Exchange[] {
+  const groups = casesOf(held, exchanges);
+  const total = groups.reduce((sum, cases) => sum + largestOf(cases), 0n);
+  const { value: now } = worstValue(held, []);
+  const larger = limit > now ? limit : now;
+  const most = larger + larger / SLACK_DIVISOR;
+  const beyond = groups.flatMap(cases =>
+    cases.flatMap(({ value, raisers }) => (total - largestOf(cases) + value > most ? raisers : [])),
+  );
+  return exchanges.filter(one => beyond.includes(one) && !isCovered(one, held, exchanges));
+}
 
 const largest = ({ up, down }: Reach): bigint => (up > down ? up : down);
 
 /**
- * Returns the value of the largest distances of all currencies together, each at the price at which it can be bought.
- * Returns the name of a currency that is away from its target and has no price.
- */
-export function totalValue(currencies: readonly PricedReach[]): Money | string {
-  let sum = 0n;
-  for (const { currency, price, ...reach } of currencies) {
-    const away = largest(reach);
-    if (away === 0n) continue;
-    if (price === null) return currency;
-    sum += valueCeil(away, price);
-  }
-  return money(sum);
-}
-
-/** Adds what the live orders of one book exchange to the distances of its currencies. */
-function withOrders(room: ValueRoom, orders: Readonly<Record<Side, Exchanged>>): readonly (PricedReach | null)[] {
-  const { base, quote } = room;
-  const { buy, sell } = orders;
-  return [
-    base && { ...base, up: base.up + buy.base, down: base.down + sell.base },
-    quote && { ...quote, up: quote.up + sell.quote, down: quote.down + buy.quote },
-  ];
-}
-
-/**
  * Returns what an order would lead to if it exceeds the limit: the total value, or the name of a currency without a
- * price; `null` if the order is allowed. An order that increases no largest distance is always allowed. `ordered`:
- * what the possibly live orders of the book exchange.
+ * price; `null` if the order is allowed. An order that does not raise the largest value, apart from the spread, is
+ * always allowed. `ordered`: what the possibly live orders of the book exchange.
  */
 export function exceededValue(
   room: ValueRoom,
@@ -97,12 +208,31 @@ export function exceededValue(
   side: Side,
   order: Exchanged,
 ): Money | string | null {
-  const own = ordered[side];
-  const withOrder = { base: money(own.base + order.base), quote: money(own.quote + order.quote) };
-  const before = withOrders(room, ordered);
-  const after = withOrders(room, { ...ordered, [side]: withOrder });
-  const isRaised = after.some((reach, i) => reach !== null && largest(reach) > largest(before[i]!));
-  if (!isRaised) return null;
-  const total = totalValue([...room.others, ...after.filter(reach => reach !== null)]);
-  return typeof total === 'string' || total > room.max ? total : null;
+  const { held, pair } = room;
+  const own = (['buy', 'sell'] as const).map(one => ({ ...ordered[one], side: one, pair }));
+  const exchanges = [...room.others, ...own];
+  const added = { ...order, side, pair };
+  const all = [...exchanges, added];
+  const before = worstValue(held, exchanges);
+  const after = worstValue(held, all);
+  if (after.unpriced === null && after.value <= room.max) return null;
+  const isReducing = isCovered(added, held, all);
+  const raised = held.find(
+    one =>
+      one.price === null &&
+      pair.includes(one.currency) &&
+      largest(reachWith(one, all)) > largest(reachWith(one, exchanges)),
+  );
+  if (raised !== undefined && !isReducing) return raised.currency;
+  const isRaised = after.value - before.value > (isReducing ? spreadOf(added, held) : 0n);
+  return isRaised ? (after.unpriced ?? after.value) : null;
+}
+
+/** Returns by how much the fill of an order that reduces may raise the value because of its price. */
+function spreadOf({ pair, base, quote }: Exchange, held: readonly PricedReach[]): bigint {
+  const [ofBase, ofQuote] = pair.map(name => held.find(({ currency }) => currency === name)?.price ?? null);
+  if (!ofBase || !ofQuote) return 0n;
+  const value = valueCeil(base, ofBase);
+  const gain = valueCeil(quote, ofQuote) - value;
+  return gain > 0n && gain * SPREAD_DIVISOR <= value ? gain : 0n;
 }

@@ -120,21 +120,51 @@ describe('orders that limits over all books no longer allow', () => {
             for (const isUp of [true, false])
               if (sum(currency, isUp, kept) > max)
                 expect(reach(currency, isUp, kept).some(({ isCancelable }) => isCancelable)).toBe(false);
-          for (const id of excess.keys()) {
-            const one = orders.find(each => each.id === id)!;
-            expect(one.isCancelable).toBe(true);
-            // It is in a direction that all orders together exceed.
-            expect(
-              [...limits].some(([currency, max]) =>
-                [true, false].some(
-                  isUp => reach(currency, isUp, [one]).length > 0 && sum(currency, isUp, orders) > max,
-                ),
-              ),
-            ).toBe(true);
-          }
+          // Each is the largest that can be canceled of the limit that those before it leave exceeded most.
+          [...excess.keys()].forEach((id, k, ids) => {
+            const left = orders.filter(one => !ids.slice(0, k).includes(one.id));
+            const exceeded = [...limits].flatMap(([currency, max]) =>
+              [true, false].flatMap(isUp => {
+                const over = sum(currency, isUp, left) - max;
+                const changes = reach(currency, isUp, left)
+                  .filter(({ isCancelable }) => isCancelable)
+                  .map(({ id: of, base, exchanges }) => ({
+                    of,
+                    amount: base === currency ? exchanges.base : exchanges.quote,
+                  }));
+                return over > 0n && changes.length > 0 ? [{ share: Number(over) / Number(max), changes }] : [];
+              }),
+            );
+            const most = Math.max(...exceeded.map(({ share }) => share));
+            const largest = exceeded
+              .filter(({ share }) => share === most)
+              .flatMap(({ changes }) => {
+                const size = changes.reduce((max, { amount }) => (amount > max ? amount : max), 0n);
+                return changes.flatMap(({ of, amount }) => (amount === size ? [of] : []));
+              });
+            expect(largest).toContain(id);
+          });
         },
       ),
       runsOf(1_000, 200),
+    );
+  });
+
+  test('are canceled by what has a price, also while another currency has none', () => {
+    const order = (id: string, base: string, side: Side): LimitedOrder => ({
+      ...{ id, side, base, quote: 'mxn', isCancelable: true },
+      exchanges: { base: money(60n), quote: money(60n) },
+    });
+    const one = { numerator: 1n, denominator: 1n };
+    const value = { currency: 'mxn', max: money(100n), prices: new Map([['btc', one]]) };
+    const held = new Map([
+      ['btc', { up: 50n, down: -50n }],
+      ['eth', { up: 1n, down: -1n }],
+    ]);
+    const orders = [order('a', 'btc', 'buy'), order('b', 'btc', 'sell'), order('c', 'eth', 'buy')];
+    expect([...excessOrders({ currencies: new Map(), value, held }, orders)]).toEqual([['a', 'value limit']]);
+    expect([...excessOrders({ currencies: new Map(), value: { ...value, max: money(110n) }, held }, orders)]).toEqual(
+      [],
     );
   });
 });

@@ -6,8 +6,8 @@ import {
   money,
   moneyOf,
   OrderBook,
-  totalValue,
   valueCeil,
+  worstValue as worstOf,
   type Instrument,
   type Side,
 } from '../../../src/core/index.ts';
@@ -36,28 +36,36 @@ const deskOf = (max: number): SharedAccount =>
 
 const held = ({ balances }: SharedAccount, currency: keyof Balances): number => balances[currency] - FUNDS[currency];
 
-/** Value of a base currency at its highest price after the worst fills of the live orders. */
-function worstValue(desk: SharedAccount, counted: (id: string) => boolean = () => true): number {
-  let sum = 0;
-  for (const currency of ['btc', 'usd', 'eth'] as const) {
-    let [up, down] = [held(desk, currency), held(desk, currency)];
-    for (const [id, { command, book, left }] of desk.live) {
-      if (!counted(id)) continue;
-      const change = book.major === currency ? left : book.minor === currency ? -left * command.price : 0;
-      const signed = command.side === 'buy' ? change : -change;
-      if (signed > 0) up += signed;
-      else down += signed;
-    }
-    sum += Math.max(Math.abs(up), Math.abs(down)) * ASK[currency]!;
+/** Largest value that the distances can have after any fills of live orders: every combination of directions is tried. */
+function worstValue(desk: SharedAccount): number {
+  const names = ['btc', 'usd', 'eth'] as const;
+  const live = [...desk.live.values()].map(({ command, book, left }) => {
+    const sign = command.side === 'buy' ? 1 : -1;
+    return { [book.major]: sign * left, [book.minor]: -sign * left * command.price };
+  });
+  let worst = 0;
+  for (let bits = 0; bits < 8; bits++) {
+    const valueOf = (of: (name: (typeof names)[number]) => number): number =>
+      names.reduce((sum, name, i) => sum + ((bits & (1 << i)) === 0 ? -1 : 1) * of(name) * ASK[name]!, 0);
+    const fills = live.reduce(
+      (sum, change) =>
+        sum +
+        Math.max(
+          0,
+          valueOf(name => change[name] ?? 0),
+        ),
+      0,
+    );
+    worst = Math.max(worst, valueOf(name => held(desk, name)) + fills);
   }
-  return sum;
+  return worst;
 }
 
 const sidesOf = ({ live }: SharedAccount): readonly string[] =>
   [...new Set([...live.values()].map(({ book, command }) => `${book.symbol} ${command.side}`))].sort();
 
 describe('the limit on the value of all currencies', () => {
-  test('holds after any fills, with the live orders of all books', () => {
+  test('holds after any fills apart from the spread, with the live orders of all books', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 10_000, max: 3_000_000 }),
@@ -69,7 +77,7 @@ describe('the limit on the value of all currencies', () => {
             const ids = [...desk.live.keys()];
             if (ids.length > 0) desk.fill(ids[which % ids.length]!, Infinity);
             desk.round(1_000, MIDS);
-            expect(worstValue(desk)).toBeLessThanOrEqual(max);
+            expect(worstValue(desk)).toBeLessThanOrEqual(max * 1.05);
           }
         },
       ),
@@ -133,6 +141,48 @@ describe('the limit on the value of all currencies', () => {
     );
   });
 
+  test('beyond the limit, inventory is reduced through a book whose quote currency has a target, and its orders stay', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 10, max: 90 }),
+        fc.constantFrom<Side>('buy', 'sell'),
+        fc.constantFrom(5_000_000, 9_000_000),
+        fc.boolean(),
+        (lots, side, max, isEthToo) => {
+          const mids = { btc_mxn: 1_000_000, btc_usd: 1_000, usd_mxn: 1_000, eth_usd: 1_000 };
+          const desk = new SharedAccount(FUNDS, BOOKS, 1, null, {
+            shared: { valueLimit: { currency: 'mxn', max: moneyOf(`${max}`) } },
+            limits: { positionMax: 1_000_000 },
+            strategyOf: ({ minor }) =>
+              minor === 'usd' ? quoteAround(20, 30, 40) : { quote: () => ({ bids: [], asks: [] }) },
+          }).open(mids);
+          expect(sidesOf(desk)).toEqual([]);
+          desk.trade(BOOKS[0]!, side, 1_000_000, lots);
+          if (isEthToo) desk.trade(BOOKS[3]!, side, 1_000, 10);
+          desk.round(1_000, mids).round(1_000, mids);
+          const value = (): number =>
+            (Math.abs(held(desk, 'btc')) + Math.abs(held(desk, 'eth'))) * 1_000_000 +
+            Math.abs(held(desk, 'usd')) * 1_000;
+          const started = value();
+          const reduces = side === 'buy' ? 'sell' : 'buy';
+          for (let away = lots; away >= 10; away = Math.abs(held(desk, 'btc'))) {
+            expect(sidesOf(desk)).toContain(`btc_usd ${reduces}`);
+            if (isEthToo && away === lots) expect(sidesOf(desk)).toContain(`eth_usd ${reduces}`);
+            const ids = [...desk.live.keys()].filter(one => desk.live.get(one)!.command.side === reduces);
+            desk.round(1_000, mids).round(1_000, mids);
+            expect([...desk.live.keys()]).toEqual(expect.arrayContaining(ids));
+            const id = ids.find(one => desk.live.get(one)!.book.symbol === 'btc_usd')!;
+            desk.fill(id, Infinity);
+            desk.round(1_000, mids).round(1_000, mids);
+            expect(Math.abs(held(desk, 'btc'))).toBe(away - 10);
+            expect(value()).toBeLessThanOrEqual(started * 1.05);
+          }
+        },
+      ),
+      runsOf(40, 10),
+    );
+  });
+
   test('is refused if no books lead to the currency', () => {
     expect(
       () =>
@@ -167,11 +217,32 @@ describe('the value of currencies', () => {
     expect(prices.has('brl')).toBe(false);
   });
 
-  test('counts the larger direction of each currency, and needs no price of one at its target', () => {
+  test('is through a pulled book only if no other chain leads there', () => {
+    const pulled = { base: 'btc', quote: 'mxn', ...at('1300000', '1300100'), isPulled: true };
+    const chain = [
+      { base: 'btc', quote: 'usd', ...at('66500', '66540') },
+      { base: 'usd', quote: 'mxn', ...at('17.98', '18.02') },
+    ];
+    const worth = (books: Parameters<typeof highPrices>[1]) =>
+      valueCeil(moneyOf('1'), highPrices('mxn', books).get('btc')!);
+    expect(worth([pulled, ...chain])).toBe(moneyOf('1199050.8'));
+    expect(worth([pulled])).toBe(moneyOf('1300100'));
+  });
+
+  test('counts the larger direction of each currency, and names one away from its target without a price', () => {
     const btc = { currency: 'btc', up: moneyOf('1'), down: moneyOf('2'), price: prices.get('btc')! };
     const brl = { currency: 'brl', up: 0n, down: 0n, price: null };
-    expect(totalValue([btc, brl])).toBe(moneyOf('2398101.6'));
-    expect(totalValue([btc, { ...brl, up: 1n }])).toBe('brl');
+    expect(worstOf([btc, brl], [])).toEqual({ value: moneyOf('2398101.6'), unpriced: null });
+    expect(worstOf([btc, { ...brl, up: 1n }], [])).toEqual({ value: moneyOf('2398101.6'), unpriced: 'brl' });
+  });
+
+  test('an exchange of one currency for another counts by what it adds, and twice if both distances grow', () => {
+    const usd = { currency: 'usd', up: 0n, down: 0n, price: prices.get('usd')! };
+    const btc = (lots: bigint) => ({ currency: 'btc', up: lots, down: -lots, price: prices.get('btc')! });
+    const sell = { side: 'sell', pair: ['btc', 'usd'], base: moneyOf('1'), quote: moneyOf('66540') } as const;
+    const one = moneyOf('1199050.8');
+    const worst = (lots: string) => worstOf([btc(moneyOf(lots)), usd], [sell]).value;
+    expect([worst('2'), worst('1'), worst('0'), worst('-1')]).toEqual([2n * one, one, 2n * one, 3n * one]);
   });
 
   test('an order that only reduces is allowed beyond the limit, also without a price', () => {
@@ -180,13 +251,8 @@ describe('the value of currencies', () => {
     const order = { base: moneyOf('4'), quote: moneyOf('10') };
     const reach = { up: moneyOf('3'), down: moneyOf('-3') };
     for (const price of [prices.get('btc')!, null]) {
-      const room = {
-        currency: 'mxn',
-        max: moneyOf('1'),
-        others: [],
-        base: { currency: 'btc', ...reach, price },
-        quote: null,
-      };
+      const held = [{ currency: 'btc', ...reach, price }];
+      const room = { currency: 'mxn', max: moneyOf('1'), held, others: [], pair: ['btc', 'eur'] as const };
       expect(exceededValue(room, orders, 'sell', order)).toBeNull();
       expect(exceededValue(room, orders, 'buy', order)).toBe(price === null ? 'btc' : moneyOf(`${7 * 1_199_050.8}`));
     }
