@@ -168,6 +168,11 @@ export class AccountState {
     return this.#crossRates?.doubt(this.#books.indexOf(of)) ?? null;
   }
 
+  /** Restores the doubt about the price of a book in which an earlier run ended. */
+  restoreDoubt(of: AccountBook, doubt: PriceDoubt): void {
+    this.#crossRates?.restore(this.#books.indexOf(of), doubt);
+  }
+
   /** Returns the room of each side of a book under the limits by currency; `null` if neither currency has one. */
   currencyRooms(of: AccountBook): Readonly<Record<Side, CurrencyRoom>> | null {
     if (this.#currencyLimits.size === 0) return null;

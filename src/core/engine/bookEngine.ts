@@ -400,6 +400,7 @@ export class BookEngine implements AccountBook {
     const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
     const pastPrices = this.#pastPrice?.state() ?? this.#keptPastPrices;
     const bases = this.#livePrice?.bases() ?? this.#keptBases;
+    const priceDoubt = this.#state.priceDoubt(this);
     const hedgeDebt = this.#hedgeDebt === null ? this.#keptHedgeDebt : this.#hedgeDebt.state;
     return {
       ...storedTarget(this.#options.instrument, this.#inventory.target(this.#state.held(this))),
@@ -410,6 +411,7 @@ export class BookEngine implements AccountBook {
       ...(adverse ? { adverse } : {}),
       ...(pastPrices ? { pastPrices } : {}),
       ...(bases ? { bases } : {}),
+      ...(priceDoubt?.isPulled === true ? { priceDoubt } : {}),
     };
   }
 
@@ -599,6 +601,7 @@ export class BookEngine implements AccountBook {
     this.#inventory.restore(state.held ?? this.#state.held(this), target, state.profit);
     this.#endEarlierHour(state.profit ?? null, at);
     if (state.guard !== null) this.#risk.killSwitch?.restore(state.guard);
+    if (state.priceDoubt !== undefined) this.#state.restoreDoubt(this, state.priceDoubt);
     this.#keptHedgeDebt = state.hedgeDebt;
     if (state.hedgeDebt !== undefined) this.#hedgeDebt?.restore(state.hedgeDebt);
     this.#keptAdverseState = state.adverse;

@@ -3,6 +3,7 @@
  * read.
  */
 import type { AdverseSelectionState } from '../quoting/adverseSelection.ts';
+import type { PriceDoubt } from '../quoting/priceDoubt.ts';
 import type { HedgeRow } from '../hedging/hedgeRow.ts';
 import type { BasisState } from '../estimators/basisFilter.ts';
 import type { LiveReading } from '../marketdata/livePrice.ts';
@@ -48,6 +49,8 @@ export type BookState = StoredTarget & {
    * neither needs to be restored.
    */
   readonly hedgeDebt?: HedgeDebtState;
+  /** Doubt because of which the book was not quoted; absent if there was none. */
+  readonly priceDoubt?: PriceDoubt;
   /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
   readonly profit?: ProfitSinceOpening;
 };

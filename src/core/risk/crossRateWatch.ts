@@ -169,6 +169,11 @@ export class CrossRateWatch {
     return this.#states[i]!.doubt;
   }
 
+  /** Restores the doubt in which an earlier run ended, if the book can still be compared with others. */
+  restore(i: number, doubt: PriceDoubt): void {
+    if (this.#blocks.some(books => books.includes(i))) this.#states[i]!.doubt = doubt;
+  }
+
   #groupsOf(books: readonly number[]): readonly (readonly number[])[] {
     return groupsInCycles(books.map(j => this.#pairs[j]!)).map(group => group.map(k => books[k]!));
   }

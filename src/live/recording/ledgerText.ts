@@ -42,6 +42,7 @@ type WrittenBook = {
   pastPrices?: BookState['pastPrices'] | undefined;
   bases?: BookState['bases'] | undefined;
   hedgeDebt?: BookState['hedgeDebt'] | undefined;
+  priceDoubt?: BookState['priceDoubt'] | undefined;
   profit?: WrittenProfit | undefined;
   /** Held base currency, as decimal text. */
   held?: string | undefined;
@@ -112,12 +113,13 @@ const writtenBook = ({ target, targetRest, guard, profit, held, ...rest }: BookS
   pastPrices: rest.pastPrices,
   bases: rest.bases,
   hedgeDebt: rest.hedgeDebt,
+  priceDoubt: rest.priceDoubt,
   profit: profit && writtenProfit(profit),
   held: held === undefined ? undefined : textOfMoney(held),
 });
 
 function bookStateOf(written: WrittenBook): BookState {
-  const { target, targetRest, guard, adverse, pastPrices, bases, hedgeDebt, profit, held } = written;
+  const { target, targetRest, guard, adverse, pastPrices, bases, hedgeDebt, priceDoubt, profit, held } = written;
   return {
     target: target as Amount,
     ...(targetRest === undefined ? {} : { targetRest: moneyOf(targetRest) }),
@@ -126,6 +128,7 @@ function bookStateOf(written: WrittenBook): BookState {
     ...(pastPrices === undefined ? {} : { pastPrices }),
     ...(bases === undefined ? {} : { bases }),
     ...(hedgeDebt === undefined ? {} : { hedgeDebt }),
+    ...(priceDoubt === undefined ? {} : { priceDoubt }),
     ...(profit === undefined ? {} : { profit: profitSinceOpeningOf(profit) }),
     ...(held === undefined ? {} : { held: moneyOf(held) }),
   };

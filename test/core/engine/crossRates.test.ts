@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { OrderBook, type Side, type View } from '../../../src/core/index.ts';
+import { OrderBook, type RestoredLedger, type Side, type View } from '../../../src/core/index.ts';
+import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
 import { lineOf } from '../../../src/live/recording/recording.ts';
 import { Replaying } from '../../../src/live/replay/replay.ts';
 import { quoteAround } from '../desk.ts';
@@ -17,8 +18,9 @@ class Desk {
   readonly account: SharedAccount;
   readonly views = new Map<string, View>();
 
-  constructor(isCompared = true) {
+  constructor(isCompared = true, ledger: RestoredLedger | null = null) {
     this.account = this.#newAccount(isCompared);
+    if (ledger !== null) this.account.step({ kind: 'restore', at: this.account.now, orders: [], ledger });
     this.account.open(MIDS);
   }
 
@@ -128,6 +130,18 @@ describe('the engine with cross rates', () => {
     desk.read(MIDS, 3);
     expect(desk.price('btc_mxn', 'buy')).toBe(899_980);
     expect(desk.price('btc_usd', 'sell')).toBe(920);
+  });
+
+  test('a pulled book stays pulled in the next run, until its price agrees', () => {
+    const desk = new Desk().read(FAR, 3);
+    const ledger = ledgerOf(textOfLedger(desk.account.engine.ledger([])!));
+    const next = new Desk(true, ledger);
+    expect(next.price('btc_mxn', 'buy')).toBeUndefined();
+    expect(next.price('btc_usd', 'buy')).toBe(880);
+    expect(next.read(MIDS, 3).price('btc_mxn', 'buy')).toBeUndefined();
+    expect(next.read(MIDS, 5).price('btc_mxn', 'buy')).toBe(899_980);
+    expect(next.account.bookOf('btc_mxn').stateToSave).not.toHaveProperty('priceDoubt');
+    expect(new Desk(false, ledger).price('btc_mxn', 'buy')).toBe(899_980);
   });
 
   test('a recording with corrections and doubts gives every command again', () => {
