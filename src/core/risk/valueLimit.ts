@@ -64,7 +64,7 @@ export type Reach = { readonly up: bigint; readonly down: bigint };
 /** A currency with its price; `null` if no fresh prices lead to it. */
 export type PricedReach = Reach & { readonly currency: string; readonly price: ExactPrice | null };
 
-/** What an order, or several of one side of a book, exchange if they fill. */
+/** Amounts that an order, or several of one side of a book, exchange if they fill. */
 export type Exchange = Exchanged & { readonly side: Side; readonly pair: readonly [base: string, quote: string] };
 
 /** Room of one book under the limit. `held`: base currencies without orders. `others`: live orders of the other books. */
