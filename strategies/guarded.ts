@@ -20,11 +20,14 @@ import {
   type Strategy,
   type View,
 } from '../src/core/index.ts';
+import { unlimitedCall, type OwnCall } from './ownFiles/callLimit.ts';
 import { errorPlace, oneLine } from './ownFiles/fileErrors.ts';
 import { silent } from './quoteLevels.ts';
 
 /** Maximum number of levels of a side, of steps of a level, and of figures. */
 const ENTRIES_MAX = 100;
+/** Number of past trades that share one time limit, because the limit costs more than a call. */
+const TRADES_IN_CALL = 1_000;
 /** Maximum length of a text in a quote, in characters. */
 const TEXT_MAX = 400;
 
@@ -32,13 +35,15 @@ const TEXT_MAX = 400;
  * Returns a strategy that never throws and that cannot change the engine's data. After an error, the strategy does not
  * quote until a reload makes it again, because its memory may be incomplete. `make` receives a frozen instrument.
  * `needs` returns two times, in ms, that must pass before the strategy quotes: `warmupMs` since its first view or
- * trade, and `historyMs` since the start of its complete trades.
+ * trade, and `historyMs` since the start of its complete trades. `ownCall` makes each call into the file; a limit of
+ * its time is an error like any other.
  */
 export function guarded(
   path: string,
   instrument: Instrument,
   make: (instrument: Instrument) => Strategy,
   needs: () => { readonly warmupMs: Millis; readonly historyMs: Millis } = () => NO_NEEDS,
+  ownCall: OwnCall = unlimitedCall,
 ): Strategy {
   const file = shortPath(path);
   let failure: string | null = null;
@@ -53,19 +58,19 @@ export function guarded(
     if (ownDepth.bidPrices.length !== length) ownDepth = emptyDepth(length);
     return { ...ownDepth };
   };
-  const attempt = <T>(work: () => T): T | undefined => {
+  const attempt = <T>(name: string, work: () => T): T | undefined => {
     if (failure !== null) return undefined;
     try {
-      return work();
+      return ownCall(name, work);
     } catch (error) {
       failure = `${file}${errorPlace(error, path)} failed: ${oneLine(error)}; correct the file, then run puntas reload`;
       return undefined;
     }
   };
-  const strategy = attempt(() => strategyOf(make(given[1])));
-  const { warmupMs, historyMs } = attempt(needs) ?? NO_NEEDS;
+  const strategy = attempt('make', () => strategyOf(make(given[1])));
+  const { warmupMs, historyMs } = attempt('warmup and history', needs) ?? NO_NEEDS;
   if (historyMs > 0 && strategy?.trade === undefined)
-    attempt(() => {
+    attempt('history', () => {
       throw new Error('history: expected a strategy with the function trade');
     });
   const taken: Quote[] = [];
@@ -88,10 +93,15 @@ export function guarded(
       : `${file} needs the trades of ${inSeconds(historyMs)} and has ${inSeconds(historyMs - historyLeft)}; quotes in ${inSeconds(historyLeft)}`;
   };
   const quoted = (view: View): Quote => {
-    const found = attempt(() => quoteIn(strategy?.quote(ownView(view, frozen(view.instrument), depthFor(view.depth)))));
+    seen(view.at);
+    // Before its first quote, the strategy gets its whole history; a warm-up learns from the views too.
+    const isEarly = failure === null && completeSince + historyMs > view.at;
+    if (isEarly) return silent(learning(view.at)!);
+    const found = attempt('quote', () =>
+      quoteIn(strategy?.quote(ownView(view, frozen(view.instrument), depthFor(view.depth)))),
+    );
     if (failure !== null) return silent(failure);
     if (typeof found === 'string') return silent(`${file} returned an invalid quote: ${found}`);
-    seen(view.at);
     const why = learning(view.at);
     return why === null ? found! : silent(why);
   };
@@ -106,14 +116,17 @@ export function guarded(
     ...(strategy?.trade !== undefined && {
       trade: trade => {
         seen(trade.at);
-        attempt(() => strategy.trade?.({ ...trade }));
+        attempt('trade', () => strategy.trade?.({ ...trade }));
       },
     }),
     ...(historyMs > 0 && {
       historyMs,
       history: ({ since, trades }: PastTrades) => {
         [completeSince, hasHistory, isGapOpen] = [since, true, false];
-        for (const trade of trades) attempt(() => strategy?.trade?.({ ...trade }));
+        for (let i = 0; i < trades.length; i += TRADES_IN_CALL)
+          attempt('trade', () => {
+            for (const trade of trades.slice(i, i + TRADES_IN_CALL)) strategy?.trade?.({ ...trade });
+          });
       },
       historyGap: (isOpen: boolean) => void (isGapOpen = isOpen),
     }),

@@ -5,6 +5,7 @@ import { byName } from './defineStrategy.ts';
 import { earningFees } from './fees.ts';
 import { fourDigits } from './fromMarket.ts';
 import { guarded, recordedStrategy } from './guarded.ts';
+import { unlimitedCall, type OwnCall } from './ownFiles/callLimit.ts';
 import type { LimitProblem, LimitsAsked } from './parameters.ts';
 import { definitionIn, type StrategyCode, type StrategyFile } from './strategyFile.ts';
 import { ladder } from './ladder/strategy.ts';
@@ -51,11 +52,15 @@ export type StrategyKind = {
 };
 /**
  * Returns the definition of the strategy that a `strategy` section selects. The strategy does not quote at prices that
- * cannot earn the fees, unless a negative minEdgeBps allows losses for volume.
+ * cannot earn the fees, unless a negative minEdgeBps allows losses for volume. `ownCall` makes each call into a strategy
+ * file.
  */
-export function kindOf(section: { readonly name: StrategyName } | StrategyFile): StrategyKind {
+export function kindOf(
+  section: { readonly name: StrategyName } | StrategyFile,
+  ownCall: OwnCall = unlimitedCall,
+): StrategyKind {
   const kind: StrategyKind = isRun(section)
-    ? codeKind(section)
+    ? codeKind(section, ownCall)
     : 'file' in section
       ? recordedKind(section)
       : strategies[section.name];
@@ -70,7 +75,7 @@ const isRun = (section: object): section is StrategyCode => 'file' in section &&
  */
 export const isUnread = (section: object): section is StrategyFile => 'file' in section && !isRun(section);
 
-function codeKind(section: StrategyCode): StrategyKind {
+function codeKind(section: StrategyCode, ownCall: OwnCall): StrategyKind {
   const { make, edgeProblem, limitProblems, tolerance, warmup, history, needsReference } = definitionIn(section);
   const own = (p: StrategyParameters) => frozenCopy(parametersIn(p));
   return {
@@ -80,11 +85,12 @@ function codeKind(section: StrategyCode): StrategyKind {
         instrument,
         frozen => make(own(p), frozen),
         () => ({ warmupMs: warmup(own(p)), historyMs: history(own(p)) }),
+        ownCall,
       ),
-    edgeProblem: (p, makerRate) => edgeProblem(own(p), makerRate),
-    limitProblems: (p, limits, book) => limitProblems(own(p), limits, book),
-    tolerance: p => tolerance(own(p)),
-    historyMs: p => history(own(p)),
+    edgeProblem: (p, makerRate) => ownCall('edgeProblem', () => edgeProblem(own(p), makerRate)),
+    limitProblems: (p, limits, book) => ownCall('limitProblems', () => limitProblems(own(p), limits, book)),
+    tolerance: p => ownCall('tolerance', () => tolerance(own(p))),
+    historyMs: p => ownCall('history', () => history(own(p))),
     ...(needsReference && { needsReference }),
   };
 }
@@ -143,7 +149,9 @@ export { loneOrder, plainLadder } from './ladder/setups.ts';
 export { fairValueProblem, fairValueReachBps, withFairValue } from './fairValue.ts';
 export { fairValueParameters } from './fairValueParameters.ts';
 export type { FairValueParameters } from './fairValueParameters.ts';
-export { oneLine, StrategyFileError } from './ownFiles/fileErrors.ts';
+export { limitedCall, unlimitedCall } from './ownFiles/callLimit.ts';
+export type { OwnCall } from './ownFiles/callLimit.ts';
+export { oneLine, StrategyFileError, thrownText } from './ownFiles/fileErrors.ts';
 export { fillModelIn } from './fillModelFile.ts';
 export { sectionSchema, strategyFileOf, strategyIdentity } from './strategyFile.ts';
 export type { FileDefinition, StrategyCode, StrategyFile } from './strategyFile.ts';

@@ -3,7 +3,7 @@
  * fees.
  */
 import { legsOf, pairOf, moneyOf, textOfError } from '../core/index.ts';
-import { currencyOf, fairValueReachBps, kindOf, type StrategyKind } from '../../strategies/index.ts';
+import { currencyOf, fairValueReachBps, kindOf, limitedCall, type StrategyKind } from '../../strategies/index.ts';
 import { IDLE_RULES, idleProblems } from './idleKeys.ts';
 import type { Problem } from './problems.ts';
 import {
@@ -383,7 +383,7 @@ function strategyProblems({ strategy, limits, book, fairValue, crossRates }: Con
 /** Returns the result of a check of the strategy, or the error of a strategy file as text. */
 function ofStrategy<T>(strategy: StrategyConfig, key: string, check: (kind: StrategyKind) => T): T | string {
   try {
-    return check(kindOf(strategy));
+    return check(kindOf(strategy, limitedCall));
   } catch (error) {
     if (error instanceof InvalidValue || !('code' in strategy)) throw error;
     return `${strategy.file}: ${key} failed: ${textOfError(error)}; correct the file`;

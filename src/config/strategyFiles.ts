@@ -6,6 +6,7 @@ import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import {
   definitionIn,
+  limitedCall,
   sectionSchema,
   oneLine,
   StrategyFileError,
@@ -103,11 +104,13 @@ export function withStrategyFile(value: unknown, { read, isRun, assertMayRun }: 
         'sha256',
         `expected the SHA-256 ${expected}, found ${own.sha256}: ${file} is not the approved text; restore the file, or change this key`,
       );
-    const definition = definitionIn(own);
+    const definition = limitedCall('the load', () => definitionIn(own));
     const keys = sectionSchema(definition);
     // The check runs code of the file; an error of this code must not end the command without the name of the file.
-    const checked = keys.safeParse({ ...parameters, ...own });
-    const tolerance = checked.success ? { tolerance: definition.tolerance(checked.data) } : {};
+    const tolerance = limitedCall('parameters, tolerance, warmup or history', () => {
+      const checked = keys.safeParse({ ...parameters, ...own });
+      return checked.success ? { tolerance: definition.tolerance(checked.data) } : {};
+    });
     return {
       value: filled({ ...own, ...tolerance }),
       problems: [],

@@ -62,7 +62,7 @@ import type { PastTradesReads, TradeLists } from '../live/market/pastTrades.ts';
 import type { ReferenceOptions } from '../live/market/reference.ts';
 import type { Rules } from '../live/rules.ts';
 import type { RfqReferenceSetup } from '../live/market/rfqReferenceReads.ts';
-import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
+import { fairValueProblem, kindOf, withFairValue, type OwnCall } from '../../strategies/index.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
 import { accountName, type ElsewhereAccess } from './elsewhere/access.ts';
 import { placedBookOf } from './place.ts';
@@ -264,6 +264,7 @@ export function referenceOf(config: Config): (ReferenceOptions & { close(): Prom
 
 /**
  * Returns the engine of one run. `others` are the rules of the books of the configuration after the first, in order.
+ * `ownCall` makes each call into a strategy file; if omitted, without a time limit.
  * @throws UsageError if the spreads cannot cover the account's fees, or if the book's units cannot represent a price or
  * amount of the configuration.
  */
@@ -274,6 +275,7 @@ export function engineOf(
   onNews?: (news: EngineNews, symbol: string) => void,
   isTraced = false,
   others: readonly Rules[] = [],
+  ownCall?: OwnCall,
 ): Engine {
   const all = [rules, ...others];
   const books = booksOf(config);
@@ -288,7 +290,7 @@ export function engineOf(
   try {
     return new Engine(
       sharedOptionsOf(config, all, run, onNews, isTraced),
-      books.map((one, i) => bookOptionsOf(one, all[i]!, run)),
+      books.map((one, i) => bookOptionsOf(one, all[i]!, run, ownCall)),
     );
   } catch (error) {
     const path = error instanceof TooLarge ? pathOfText(config, error.text) : null;
@@ -326,7 +328,7 @@ function belowOneLot(config: Config, instrument: Instrument): string | null {
   return null;
 }
 
-function bookOptionsOf(config: Config, rules: Rules, run: number): BookOptions {
+function bookOptionsOf(config: Config, rules: Rules, run: number, ownCall?: OwnCall): BookOptions {
   const { instrument } = rules;
   const tooNear = edgeProblem(config, rules.makerRate);
   if (tooNear !== null) throw new FeesTooHigh(tooNear, rules.tier ? describeTier(rules.tier) : null);
@@ -334,7 +336,7 @@ function bookOptionsOf(config: Config, rules: Rules, run: number): BookOptions {
   if (problem !== null) throw new UsageError(problem);
   const { strategy, inventory, markouts } = config;
   const livePrice = liveSourcesOf(config)?.rules;
-  const kind = kindOf(strategy);
+  const kind = kindOf(strategy, ownCall);
   const elsewhere = placedBookOf(config, hedgeBandMax(config));
   return {
     instrument,

@@ -29,6 +29,12 @@ export function errorPlace(error: unknown, file: string): string {
   return line === undefined ? '' : `:${line}`;
 }
 
+/** Returns the text of an error that code of a file threw, with its place in the file if the stack has it. */
+export function thrownText(error: unknown, file: string): string {
+  const place = errorPlace(error, file);
+  return place === '' ? `threw ${oneLine(error)}` : `threw at ${file}${place}: ${oneLine(error)}`;
+}
+
 /**
  * Returns the result of a function of a strategy file. A promise is refused, because the bot does not wait for it.
  * @throws Error if the result is a promise; an error of the promise is ignored.

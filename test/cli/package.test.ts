@@ -45,10 +45,17 @@ test('the package has every module with its types, the pages, the samples, and n
     ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', ...Object.values(bin)],
     ...modules.flatMap(path => ['js', 'd.ts'].map(ending => `dist/${path.replace(/ts$/, ending)}`)),
     ...SAMPLE_FILES,
-    ...filesIn('docs', /^[\w-]+\.(?:md|png|svg)$|^(?:adr|sources)\/[\w-]+\.md$/),
+    ...filesIn('docs', /^[\w-]+\.(?:md|png|svg)$|^(?:adr|sources)\/[\w-]+\.md$|^development\/strategies\.md$/),
     ...filesIn('strategies', /^[\w-]+\/(?:README\.md|quotes\.svg)$/),
   ];
   expect([...paths].sort()).toEqual([...expected].sort());
+});
+
+test('every page that the page of strategy files links to is in the package', () => {
+  const page = textOf('docs/strategy-files.md');
+  const linked = [...page.matchAll(/\]\(([\w/-]+\.md)/g)].map(([, path]) => `docs/${path}`);
+  expect(linked.length).toBeGreaterThan(3);
+  expect(linked.filter(path => !paths.includes(path))).toEqual([]);
 });
 
 test('it is small, and has no script of developers', () => {

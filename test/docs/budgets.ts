@@ -37,8 +37,9 @@
  * It was raised by 168 for request budgets that several books share.
  * It was raised by 110 for the console of several books.
  * It was raised by 180 for backtests of several books.
+ * It was raised by 105 for strategy files that loop, and their history in previews and by example.
  */
-export const WORDS_MAX = 48_428;
+export const WORDS_MAX = 48_533;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -97,7 +98,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/state-directory.md': 345,
   'docs/states.md': 900,
   'docs/strategies.md': 915,
-  'docs/strategy-files.md': 480,
+  'docs/strategy-files.md': 580,
   'docs/tape.md': 250,
   'docs/tune-search.md': 450,
   'docs/tune-workers.md': 300,

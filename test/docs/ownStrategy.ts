@@ -7,9 +7,12 @@ export const ownStrategyOnPage = (): string => codeOn('docs/strategy-files.md');
 /** Returns the fill model file of docs/fill-models.md. */
 export const ownFillModelOnPage = (): string => codeOn('docs/fill-models.md');
 
+/** Returns the blocks of TypeScript on a page. The built runner lies deeper than the sources; both start in the root. */
+export const blocksOn = (page: string): readonly string[] =>
+  [...readFileSync(page, 'utf8').matchAll(/```ts\n([^]*?)```/g)].map(([, text]) => text!);
+
 function codeOn(page: string): string {
-  // The built runner lies deeper than the sources; both start in the root of the repository.
-  const [, text] = /```ts\n([^]*?)```/.exec(readFileSync(page, 'utf8')) ?? [];
+  const [text] = blocksOn(page);
   if (text === undefined) throw new Error(`${page} shows no file in TypeScript`);
   return text;
 }

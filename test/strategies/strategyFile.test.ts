@@ -342,6 +342,8 @@ describe('no code is run', () => {
     expect(having(/isRun: true|strategyFileOf\(|definitionIn\(/)).toEqual([
       'backtest/app/tune/parameters.ts',
       'backtest/app/tune/study.ts',
+      // Only name and hash of a fill model.
+      'backtest/commands/backtest.ts',
       'src/app/develop/checkStrategy.ts',
       'src/app/develop/strategyCheck.ts',
       // Only name and hash of a text.
@@ -488,6 +490,18 @@ describe('while a bot runs', () => {
     expect(quote.bids[0]!.why.find(({ name }) => name === 'takers')!.ticks).toBeGreaterThan(0);
     whole.history!({ since: 995_000, trades: [] });
     expect([at(whole, 0).asks.length, at(none, 0).asks.length, at(none, 5_000).asks.length]).toEqual([2, 0, 2]);
+    // Until it has them, the file is not called for a quote.
+    const counting = madeFrom(
+      quotingBy("flow.share += 1; return silent('call ' + flow.share);").replace(
+        'contract: 1',
+        'contract: 1, history: () => 5_000',
+      ),
+    );
+    expect([0, 4_999, 5_000].map(ms => at(counting, ms).noBid)).toEqual([
+      './own.ts needs the trades of 5 s and has 0 s; quotes in 5 s',
+      './own.ts needs the trades of 5 s and has 5 s; quotes in 1 s',
+      'call 1',
+    ]);
     // Lost trades start it again.
     strategy.history!({ since: 1_003_500, trades: [] });
     expect([at(strategy, 4_000).noAsk, at(strategy, 8_500).noAsk]).toEqual([

@@ -22,7 +22,7 @@ import type { DiskTrouble } from '../../live/files/diskTrouble.ts';
 import { ordersSeenIn, type OrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { actionsIn, type ActionEntry } from './actionJournal.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
-import { holdersOf, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
+import { frozenText, holdersOf, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
 import { elsewhereNow, whyNotQuoted } from '../inspect/elsewhereNow.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
 import { lastMoment, printedProfit, profitAt, profitsOfOthers } from '../inspect/profitNow.ts';
@@ -163,9 +163,15 @@ export function statusAt(
     run,
     ...(otherBooks.length === 0 ? {} : { otherBooks }),
     lastAction: actionsIn(dir).at(-1) ?? null,
-    note: moment instanceof UsageError ? moment.message : (replayed?.difference ?? replayed?.note ?? null),
+    note:
+      moment instanceof UsageError
+        ? moment.message
+        : (replayed?.difference ?? replayed?.note ?? frozenText(dir, at, ranFileOf(replayed))),
   };
 }
+
+const ranFileOf = (moment: StatusMoment | null): string | null =>
+  moment !== null && 'file' in moment.setup.strategy ? moment.setup.strategy.name : null;
 
 /**
  * Returns the newest evidence of open orders. While the bot runs and after a normal stop, the evidence is the bot's own

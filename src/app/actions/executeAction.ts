@@ -8,7 +8,7 @@ import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { RequestBox } from '../../live/mailbox/mailbox.ts';
 import { askReload } from './askReload.ts';
-import { lifeOf } from '../inspect/botLife.ts';
+import { lifeOf, silenceText } from '../inspect/botLife.ts';
 import { latchHalt } from '../inspect/halt.ts';
 import { reduce } from '../inspect/stateCommands.ts';
 import { ownCommand, type WhichBook, type WhichBot } from '../../messages/ownCommand.ts';
@@ -98,14 +98,14 @@ async function done(
   const { reason, by } = ask;
   switch (ask.action) {
     case 'pause':
-      return { end: 'done', lines: pause(bot, ask, clock.now()) };
+      return { end: 'done', lines: [...pause(bot, ask, clock.now()), ...silence(bot, clock)] };
     case 'reduce':
-      return { end: 'done', lines: [reduce(bot, reason, clock.now(), by)] };
+      return { end: 'done', lines: [reduce(bot, reason, clock.now(), by), ...silence(bot, clock)] };
     case 'resume':
       return { end: 'done', lines: [resumeOnce(bot, ask, clock.now())] };
     case 'halt': {
       const { text, isLatched } = latchHalt(bot, reason, clock.now(), by);
-      return { end: isLatched ? 'done' : 'refused', lines: [text] };
+      return { end: isLatched ? 'done' : 'refused', lines: [text, ...silence(bot, clock)] };
     }
     case 'flatten':
       return { end: 'done', lines: flatten(bot, ask, clock.now()) };
@@ -113,6 +113,9 @@ async function done(
       return cancel(bot, ask, clock);
   }
 }
+
+/** Returns a line if no bot shows that it can execute the action, although none was stopped; otherwise no line. */
+const silence = (bot: WhichBot, clock: Clock): readonly string[] => [silenceText(bot, clock.now()) ?? []].flat();
 
 /**
  * Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns lines about the pause, a
@@ -127,9 +130,10 @@ function pause(bot: WhichBook, { reason, by, untilMs }: PauseAsk, at: Millis): r
   latch.setPause({ reason, at, by: 'person', who: by, until: end?.at ?? null });
   const until = end === null ? '' : `until ${end.text}, or `;
   const [paused, there] = book === undefined ? ['paused', ''] : [`paused ${book}`, ` ${book}`];
+  const { state } = lifeOf(stateDir, at);
   const held =
-    lifeOf(stateDir, at).state === 'runs'
-      ? `${paused}; within seconds the bot cancels its orders${book === undefined ? '' : ` in ${book}`} and stops quoting${there}`
+    state === 'runs' || state === 'silent'
+      ? `${paused}; within seconds ${state === 'runs' ? 'the' : 'a running'} bot cancels its orders${book === undefined ? '' : ` in ${book}`} and stops quoting${there}`
       : `${paused}; the bot is not running, and after its next start it will not quote${there}`;
   const levels = [['the bot', whole] as const, ...(book === undefined ? [] : [[book, latch] as const])];
   const botPause = book === undefined ? null : pauseAt(whole, botClockIn(stateDir).at(at));

@@ -4,13 +4,14 @@
  */
 import { Worker } from 'node:worker_threads';
 import { configChanges, type Config } from '../../config.ts';
-import { textOfError, type Millis } from '../../core/index.ts';
+import { pastTradesUpTo, textOfError, type Millis } from '../../core/index.ts';
+import { TradesOfRun } from '../../live/market/recordedTrades.ts';
 import { tradedConfigOfText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { replayedMoment } from '../inspect/explain.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
 import { harmless } from '../run/childProcess.ts';
-import { nextPreview, quotesBeside, quotesNothing } from '../run/nextQuotes.ts';
+import { nextPreview, quotesBeside, quotesNothing, type PastTradesKnown } from '../run/nextQuotes.ts';
 import { changeText, comparableTo, isOwnStrategyKey, withOwn } from '../run/reloading.ts';
 
 export type StrategyPreviewAsk = {
@@ -39,6 +40,10 @@ const RUN_MAX_MS = 10_000;
 /** Maximum heap of the thread, in MB. */
 const HEAP_MAX_MB = 512;
 
+/** Line of a preview for a strategy that needs more trades than the running bot has. */
+const SHORT_HISTORY =
+  '  the preview has the complete trades of this run only, and cannot show quotes; before its first quote, the bot also reads the trades of earlier runs, of the tape, and of the exchange';
+
 /** Whether a key names the strategy file itself. Its change is shown by a process that does not run the file. */
 const isIdentityKey = (key: string): boolean => ['name', 'file', 'sha256'].some(own => key === `strategy.${own}`);
 
@@ -64,19 +69,32 @@ export function strategyPreview(
   onReplayed: () => void = () => undefined,
 ): StrategyPreview {
   try {
-    const { engine, rules, seen, setup } = replayedMoment({ dir: stateDir, at: null });
+    const heard = new TradesOfRun(-Infinity);
+    const { engine, rules, seen, setup } = replayedMoment({
+      ...{ dir: stateDir, at: null },
+      onEvent: event => heard.see(event),
+    });
     onReplayed();
     const config = tradedConfigOfText(path, text, found => {
       if (found.sha256 !== sha256) throw new UsageError(`${found.file}: changed during the preview; try again`);
     });
     const at = seen.at ?? now;
-    const next = nextPreview(withOwn(config, setup), rules, engine, at, seen.reference);
+    let isShort = false;
+    const pastTrades = (ms: Millis): PastTradesKnown => {
+      const { since, trades } = heard.complete ?? { since: at, trades: [] };
+      isShort = since > at - ms;
+      return pastTradesUpTo({ now: at, ms, since }, trades);
+    };
+    const next = nextPreview(withOwn(config, setup), rules, engine, at, seen.reference, pastTrades);
     const nothing = quotesNothing(next, engine, at);
     if (nothing !== null) return { refused: [nothing] };
     const changes = configChanges(setup, config).filter(
       ({ key }) => isOwnStrategyKey(key, config) && !isIdentityKey(key),
     );
-    return { changes: changes.map(changeText), quotes: quotesBeside(engine, next, rules) };
+    return {
+      changes: changes.map(changeText),
+      quotes: [...quotesBeside(engine, next, rules), ...(isShort ? [SHORT_HISTORY] : [])],
+    };
   } catch (error) {
     if (error instanceof UsageError) return { refused: error.message.split('\n') };
     throw error;

@@ -58,6 +58,16 @@ function textOf(file: string): string {
   }
 }
 
+/** Returns a line for each law. Broken laws with one and the same violation share a line. */
+export function verdictLines(verdicts: readonly StrategyVerdict[]): readonly string[] {
+  return verdicts.flatMap(({ law, violation }, i) => {
+    if (violation === null) return [`pass  ${law}`];
+    const same = verdicts.filter(other => other.violation === violation);
+    if (verdicts.findIndex(other => other.violation === violation) < i) return [];
+    return [same.length === 1 ? `FAIL  ${law}: ${violation}` : `FAIL  ${same.length} laws: ${violation}`];
+  });
+}
+
 /** Returns the parameters of a configuration that selects this strategy file, unchecked: the thread checks them. */
 function parametersFrom(configFile: string, { name: wanted }: StrategyCode): CheckedStrategy['parameters'] {
   const { strategy } = readConfig(configFile);

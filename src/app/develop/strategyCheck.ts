@@ -18,6 +18,7 @@ import {
   oneLine,
   STRATEGY_LAWS,
   StrategyFileError,
+  thrownText,
   type FileDefinition,
   type LimitsAsked,
   type StrategyCode,
@@ -58,7 +59,7 @@ export function strategyVerdicts(
   }
   const instrument = checkedInstrument();
   const make = () => definition.make(parsed.data, instrument);
-  const functions = { law: FUNCTIONS_LAW, violation: functionViolation(definition, parsed.data, make) };
+  const functions = { law: FUNCTIONS_LAW, violation: functionViolation(of.file, definition, parsed.data, make) };
   const laws = STRATEGY_LAWS.map(({ name: law, violation }) => {
     const random = randomOf(1);
     for (let n = 0; n < SERIES; n++) {
@@ -67,7 +68,7 @@ export function strategyVerdicts(
         const found = violation(make, views);
         if (found !== null) return { law, violation: found };
       } catch (error) {
-        return { law, violation: `threw ${oneLine(error)}` };
+        return { law, violation: thrownText(error, of.file) };
       }
     }
     return { law, violation: null };
@@ -79,7 +80,12 @@ export const FUNCTIONS_LAW =
   'edgeProblem, limitProblems, tolerance, warmup and history return what the contract says, and always the same';
 
 /** Returns what an optional function of the file does wrong; `null` if each obeys the contract. */
-function functionViolation(definition: FileDefinition, parameters: object, make: () => Strategy): string | null {
+function functionViolation(
+  file: string,
+  definition: FileDefinition,
+  parameters: object,
+  make: () => Strategy,
+): string | null {
   const limits: readonly LimitsAsked[] = ['0.00001', '1', '500'].flatMap(positionMax =>
     [1, 200].map(ordersMax => ({ positionMax, ordersMax, collarBps: 200 })),
   );
@@ -115,7 +121,7 @@ function functionViolation(definition: FileDefinition, parameters: object, make:
       if (!isValid(found)) return `${name}: expected ${expected}, found ${oneLine(found)}`;
       if (!isDeepStrictEqual(call(), found)) return `${name}: two calls with the same values gave different results`;
     } catch (error) {
-      return `${name} threw ${oneLine(error)}`;
+      return `${name} ${thrownText(error, file)}`;
     }
   }
   try {

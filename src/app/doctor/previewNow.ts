@@ -34,6 +34,7 @@ import { engineOf, pastTradesOf, referenceOf, type VenueAccess } from '../../wir
 import { placeNameOf, rateSourcesOf, withoutPlace } from '../../wiring/place.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { limitedCall } from '../../../strategies/index.ts';
 import { bookWaiting, bookArrivals, restoreIn, uncountedIn, type StoredState, type Uncounted } from './storedState.ts';
 
 export type PreviewNow = {
@@ -155,7 +156,8 @@ export async function previewNow(
   const left = isWhole && stored !== null && !('unreadable' in stored) ? stored : null;
   try {
     const time = () => clock.now();
-    const engine = engineOf(withoutBasis(there === null ? withoutPlace(config) : config), rules, 0);
+    const whole = withoutBasis(there === null ? withoutPlace(config) : config);
+    const engine = engineOf(whole, rules, 0, undefined, false, [], limitedCall);
     const opening = await readOpening(client, time);
     const reads =
       left === null

@@ -3,11 +3,12 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOfMoney, type Millis } from '../../core/index.ts';
 import { botClockIn, HEARTBEAT_FILES, isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
+import { diskProblem } from '../../live/files/diskRoom.ts';
 import { flattenIn, type Flatten } from '../../live/safety/flatten.ts';
 import { bookLatchIn, booksWithLatches, unreadBookLatches } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
-import type { WhichBook } from '../../messages/ownCommand.ts';
+import { ownCommand, type WhichBook, type WhichBot } from '../../messages/ownCommand.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /** Process state of a bot. `silent`: the bot has not stopped, but sends no heartbeat. */
@@ -53,6 +54,29 @@ export function lifeOf(dir: string, now: Millis): BotLife {
     since: record.born,
     beatAgoMs,
   };
+}
+
+/**
+ * Returns the process of a silent bot that exists but does not react, as text with the command that ends it; `null` if
+ * there is none, or if a disk problem may be the reason for the missing heartbeat. `strategyFile`: name of its strategy
+ * file; `null` if it has none.
+ */
+export function frozenText(dir: string, now: Millis, strategyFile: string | null): string | null {
+  const record = readHeartbeat(dir, 'bot');
+  if (record?.process === undefined || lifeOf(dir, now).state !== 'silent' || isThere(record) !== true) return null;
+  if (diskProblem(dir) !== null) return null;
+  const { pid } = record.process;
+  const cause = strategyFile === null ? '' : `; look for a loop in the strategy file ${strategyFile}`;
+  return `the bot's process ${pid} exists but does not react; signals may have no effect, so end it with kill -9 ${pid}${cause}`;
+}
+
+/** Returns a line about a bot without a heartbeat, for an action that such a bot may not execute; otherwise `null`. */
+export function silenceText(which: WhichBot, now: Millis): string | null {
+  const { state, beatAgoMs } = lifeOf(which.stateDir, now);
+  if (state !== 'silent') return null;
+  const frozen = frozenText(which.stateDir, now, null);
+  const seconds = Math.round((beatAgoMs ?? 0) / 1_000);
+  return `NO HEARTBEAT for ${seconds} s, and the bot was not stopped: it may execute nothing, and its orders may still be open; ${frozen === null ? '' : `${frozen}; `}cancel all orders with: ${ownCommand('halt --cancel', which)}`;
 }
 
 /** Stop in a latch or file; `null` if there is none. */

@@ -119,6 +119,8 @@ export type Asked = {
   readonly book?: string | undefined;
   /** Called with the time of each input, for progress reports. */
   readonly onInput?: (at: Millis) => void;
+  /** Called with each input. */
+  readonly onEvent?: (event: EngineEvent) => void;
 };
 
 /** Returns a function that reports the progress of a long replay every two seconds. */
@@ -171,7 +173,7 @@ export function explain(asked: Asked): Explanation {
 }
 
 /** Returns the state of the run at a time, with a traced engine. Throws as `explain` does. */
-export function replayedMoment({ dir, at, before, book, onInput }: Asked): ReplayedMoment {
+export function replayedMoment({ dir, at, before, book, onInput, onEvent }: Asked): ReplayedMoment {
   const { run, next } = chosenRun(dir, at, before);
   const { whole, books } = setupOfRun(dir, run);
   const [first, ...others] = books.map(one => one.rules);
@@ -188,6 +190,7 @@ export function replayedMoment({ dir, at, before, book, onInput }: Asked): Repla
     onInput: event => {
       seen.see(event);
       onInput?.(event.at);
+      onEvent?.(event);
     },
     until: at ?? Infinity,
     meaningOf: venueOf(setup).meaningOf,

@@ -68,6 +68,7 @@ import { PAPER_PREFIX } from '../../wiring/paper.ts';
 import { status } from '../../messages/status.ts';
 import { stopText } from '../../messages/stopText.ts';
 import { summaryOf, type Summary } from '../../messages/summary.ts';
+import { limitedCall } from '../../../strategies/index.ts';
 import { superviseChild } from './childProcess.ts';
 import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';
@@ -340,7 +341,7 @@ export class BotProcess {
       },
       makeEngine: (rules, onNews, run, rulesOfOthers) => {
         assertRunFits(config, run);
-        return engineOf(config, rules, run, onNews, false, rulesOfOthers);
+        return engineOf(config, rules, run, onNews, false, rulesOfOthers, limitedCall);
       },
       watchers: {
         onStep: ms => {

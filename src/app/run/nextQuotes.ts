@@ -30,6 +30,9 @@ import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { placeNameOf } from '../../wiring/place.ts';
 
+/** Public trades that are complete since a time. */
+export type PastTradesKnown = Pick<Extract<EngineEvent, { kind: 'history' }>, 'since' | 'trades'>;
+
 /** Stops of a book, by their reasons; `null` if there is none. */
 export type PreviewedStops = Pick<BookEngine, 'haltedBecause' | 'reducingBecause' | 'pausedBecause'>;
 
@@ -40,6 +43,8 @@ export type PreviewedBook = {
   readonly running: BookEngine | null;
   /** Reference price; `null` without one, or if it has live sources. */
   readonly reference: Extract<EngineEvent, { kind: 'reference' }> | null;
+  /** Returns the trades of the last `ms` as far as they are known. Default: none are. */
+  readonly pastTrades?: (ms: Millis) => PastTradesKnown;
   /** Order book and stops of a book that the running engine does not have. */
   readonly added?: PreviewedStops & { readonly book: OrderBook | null };
 };
@@ -47,6 +52,7 @@ export type PreviewedBook = {
 /**
  * Returns the likely first decision of the next run. Data that a run collects over time is missing: other traders'
  * trades, RFQ prices, volatility. `reference` is the reference price; `null` without one, or if it has live sources.
+ * `pastTrades` returns the trades of the last `ms` as far as they are known, for a strategy that needs a history.
  * Throws as `engineOf` does.
  */
 export function nextPreview(
@@ -55,8 +61,10 @@ export function nextPreview(
   running: Engine,
   at: Millis,
   reference: Extract<EngineEvent, { kind: 'reference' }> | null,
+  pastTrades?: (ms: Millis) => PastTradesKnown,
 ): Preview {
-  return nextPreviews(config, [{ rules, running: running.book, reference }], running, at)[0]!;
+  const book = { rules, running: running.book, reference, ...(pastTrades && { pastTrades }) };
+  return nextPreviews(config, [book], running, at)[0]!;
 }
 
 /**
@@ -70,7 +78,7 @@ export function nextPreviews(
   at: Millis,
   balances: readonly Balance[] = [],
 ): readonly Preview[] {
-  const [{ rules }, ...others] = books as readonly [PreviewedBook, ...PreviewedBook[]];
+  const [{ rules, pastTrades }, ...others] = books as readonly [PreviewedBook, ...PreviewedBook[]];
   const ledger = running.ledger([]);
   const engine = engineOf(
     config,
@@ -84,9 +92,9 @@ export function nextPreviews(
   // The ledger is copied as text, because the running engine changes its own ledger.
   engine.step({ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) });
   for (const one of books) engine.step({ kind: 'rules', ...named(one.rules), at, ...one.rules });
-  // A history counts as complete here, because the next run reads it before it quotes.
-  const since = at - engine.books[0]!.historyMs;
-  if (since < at) engine.step({ kind: 'history', at, since, source: 'none', last: null, trades: [] });
+  const { historyMs } = engine.books[0]!;
+  const known = pastTrades ?? (() => ({ since: at, trades: [] }));
+  if (historyMs > 0) engine.step({ kind: 'history', at, source: 'the recordings', last: null, ...known(historyMs) });
   engine.step({
     ...{ kind: 'balances', at, startedAt: at, quiet: true },
     balances: [...countedBalances(running, at), ...balances],

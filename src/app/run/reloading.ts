@@ -226,7 +226,9 @@ export class Reloading {
         changes: [],
       }));
       const { by, reason } = asked;
-      if (answer.end === 'kept') log.warn({ by, reason }, `reload: ${answer.lines.join('; ')}`);
+      // A preview changes nothing, and the bot does not know the part that the asking command adds.
+      if (asked.isPreview) log.info({ by, reason }, 'reload: previewed');
+      else if (answer.end === 'kept') log.warn({ by, reason }, `reload: ${answer.lines.join('; ')}`);
       else for (const line of answer.lines) log.info({ by, reason }, `reload: ${line}`);
       quietly(log, () => {
         if (!asked.isPreview && (answer.end === 'taken' || answer.end === 'kept'))

@@ -1,14 +1,14 @@
 /** The commands `new-strategy` and `check-strategy` for strategy developers. */
 import { Option, type Command } from 'commander';
-import { checkStrategy } from '../../app/develop/checkStrategy.ts';
+import { checkStrategy, verdictLines } from '../../app/develop/checkStrategy.ts';
 import { newStrategy } from '../../app/develop/newStrategy.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { print } from '../terminal/output.ts';
 
 /**
- * Adds `new-strategy`, which prints each written path, and `check-strategy`, which prints a line per law and exits with
- * 1 if the strategy breaks one. Both throw `UsageError` for arguments that cannot be used.
+ * Adds `new-strategy`, which prints each written path, and `check-strategy`, which prints a line per law. Laws that one
+ * error breaks share a line; a broken law gives exit code 1. Both throw `UsageError` for arguments that cannot be used.
  */
 export function addDevelopCommands(program: Command): void {
   program
@@ -34,8 +34,7 @@ export function addDevelopCommands(program: Command): void {
     .action(async (file: string, { config, timeout }: { config?: string; timeout: number }) => {
       const { name, verdicts } = await checkStrategy(file, config, timeout);
       print(name);
-      for (const { law, violation } of verdicts)
-        print(violation === null ? `pass  ${law}` : `FAIL  ${law}: ${violation}`);
+      for (const line of verdictLines(verdicts)) print(line);
       if (verdicts.some(({ violation }) => violation !== null)) process.exitCode = EXIT.broken;
     });
 }

@@ -12,7 +12,7 @@ import {
   reachWith,
   worstValue,
   type ExactPrice,
-  type Exchange,
+  type DirectedExchange,
   type PricedReach,
   type QuotedBook,
   type Reach,
@@ -244,7 +244,7 @@ export class AccountState {
   }
 
   /** Returns what the live orders of books exchange, by side. */
-  #exchanges(books: readonly AccountBook[]): readonly Exchange[] {
+  #exchanges(books: readonly AccountBook[]): readonly DirectedExchange[] {
     return books.flatMap(({ exposed: { base, quote, orders } }) =>
       (['buy', 'sell'] as const).map(side => ({ ...orders[side], side, pair: [base, quote] as const })),
     );

@@ -3,7 +3,14 @@
  * the account holds or what it is worth.
  */
 import type { CurrencyLimits, Exchanged } from './currencyLimits.ts';
-import { ordersBeyond, valueCeil, type Exchange, type ExactPrice, type Reach, type ValueLimit } from './valueLimit.ts';
+import {
+  ordersBeyond,
+  valueCeil,
+  type DirectedExchange,
+  type ExactPrice,
+  type Reach,
+  type ValueLimit,
+} from './valueLimit.ts';
 import type { ExcessReason } from '../quoting/quoteReconciler.ts';
 import { money, type Money, type Side } from '../model/units.ts';
 
@@ -109,7 +116,7 @@ function overValue({ value, held }: HeldUnderLimits, orders: readonly LimitedOrd
   return largest === null ? null : { order: largest.order, reason: 'value limit' };
 }
 
-const exchangeOf = ({ base, quote, side, exchanges }: LimitedOrder): Exchange => ({
+const exchangeOf = ({ base, quote, side, exchanges }: LimitedOrder): DirectedExchange => ({
   ...exchanges,
   side,
   pair: [base, quote],

@@ -65,12 +65,15 @@ export type Reach = { readonly up: bigint; readonly down: bigint };
 export type PricedReach = Reach & { readonly currency: string; readonly price: ExactPrice | null };
 
 /** Amounts that an order, or several of one side of a book, exchange if they fill. */
-export type Exchange = Exchanged & { readonly side: Side; readonly pair: readonly [base: string, quote: string] };
+export type DirectedExchange = Exchanged & {
+  readonly side: Side;
+  readonly pair: readonly [base: string, quote: string];
+};
 
 /** Room of one book under the limit. `held`: base currencies without orders. `others`: live orders of the other books. */
 export type ValueRoom = ValueLimit & {
   readonly held: readonly PricedReach[];
-  readonly others: readonly Exchange[];
+  readonly others: readonly DirectedExchange[];
   readonly pair: readonly [base: string, quote: string];
 };
 
@@ -90,17 +93,18 @@ const SLACK_DIVISOR = 100n;
 const SPREAD_DIVISOR = 20n;
 
 /** Values of what an exchange adds to the distance of its base and its quote currency. */
-type Worth = { readonly of: Exchange; readonly base: bigint; readonly quote: bigint };
+type Worth = { readonly of: DirectedExchange; readonly base: bigint; readonly quote: bigint };
 
 /** Directions of some currencies, the value of their distances in these directions, and the exchanges that raise it. */
-type Case = { readonly value: bigint; readonly raisers: readonly Exchange[] };
+type Case = { readonly value: bigint; readonly raisers: readonly DirectedExchange[] };
 
-const raisesIn = ({ side }: Exchange, isBase: boolean): 'up' | 'down' => ((side === 'buy') === isBase ? 'up' : 'down');
+const raisesIn = ({ side }: DirectedExchange, isBase: boolean): 'up' | 'down' =>
+  (side === 'buy') === isBase ? 'up' : 'down';
 
 /** Returns the distances of a currency if all exchanges happen that raise it, or all that lower it. */
 export function reachWith(
   { currency, up, down }: Reach & { readonly currency: string },
-  of: readonly Exchange[],
+  of: readonly DirectedExchange[],
 ): Reach {
   const reach = { up, down };
   for (const one of of)
@@ -114,7 +118,11 @@ export function reachWith(
  * Whether the orders on one side of a base currency only reduce its distance, even if all of them fill. Such an order
  * exchanges one distance for another of the same value.
  */
-export function isCovered(order: Exchange, held: readonly PricedReach[], all: readonly Exchange[]): boolean {
+export function isCovered(
+  order: DirectedExchange,
+  held: readonly PricedReach[],
+  all: readonly DirectedExchange[],
+): boolean {
   const base = held.find(({ currency }) => currency === order.pair[0]);
   return base !== undefined && reachWith(base, all)[raisesIn(order, true)] <= 0n;
 }
@@ -123,7 +131,7 @@ export function isCovered(order: Exchange, held: readonly PricedReach[], all: re
  * Returns the groups of currencies with prices that books link, each with all combinations of directions. An order
  * counts in a case by what its fill adds to the value, and not if it subtracts.
  */
-function casesOf(held: readonly PricedReach[], exchanges: readonly Exchange[]): readonly (readonly Case[])[] {
+function casesOf(held: readonly PricedReach[], exchanges: readonly DirectedExchange[]): readonly (readonly Case[])[] {
   const priced = held.flatMap(({ price, ...one }) => (price === null ? [] : [{ ...one, price }]));
   const priceOf = new Map(priced.map(({ currency, price }) => [currency, price]));
   const worths = exchanges.map(of => {
@@ -145,7 +153,7 @@ function casesOf(held: readonly PricedReach[], exchanges: readonly Exchange[]): 
       return Array.from({ length: 2 ** group.length }, (_, bits) => {
         const isUp = (i: number): boolean => (bits & (1 << i)) !== 0;
         let value = group.reduce((sum, { up, down, price }, i) => sum + valueCeil(isUp(i) ? up : down, price), 0n);
-        const raisers: Exchange[] = [];
+        const raisers: DirectedExchange[] = [];
         for (const { of, base, quote } of worths) {
           const signed = ([base, quote] as const).map((worth, j) => {
             const i = indices.get(of.pair[j as 0 | 1]);
@@ -169,7 +177,7 @@ const largestOf = (cases: readonly Case[]): bigint =>
  * Returns the largest value that all distances can have together after any fills, each at the price at which the
  * currency can be bought. Currencies without a price are not in the value.
  */
-export function worstValue(held: readonly PricedReach[], exchanges: readonly Exchange[]): WorstValue {
+export function worstValue(held: readonly PricedReach[], exchanges: readonly DirectedExchange[]): WorstValue {
   const value = casesOf(held, exchanges).reduce((sum, cases) => sum + largestOf(cases), 0n);
   const unpriced = held.find(one => one.price === null && largest(reachWith(one, exchanges)) > 0n);
   return { value: money(value), unpriced: unpriced?.currency ?? null };
@@ -182,8 +190,8 @@ export function worstValue(held: readonly PricedReach[], exchanges: readonly Exc
 export function ordersBeyond(
   limit: bigint,
   held: readonly PricedReach[],
-  exchanges: readonly Exchange[],
-): readonly Exchange[] {
+  exchanges: readonly DirectedExchange[],
+): readonly DirectedExchange[] {
   const groups = casesOf(held, exchanges);
   const total = groups.reduce((sum, cases) => sum + largestOf(cases), 0n);
   const { value: now } = worstValue(held, []);
@@ -229,7 +237,7 @@ export function exceededValue(
 }
 
 /** Returns by how much the fill of an order that reduces may raise the value because of its price. */
-function spreadOf({ pair, base, quote }: Exchange, held: readonly PricedReach[]): bigint {
+function spreadOf({ pair, base, quote }: DirectedExchange, held: readonly PricedReach[]): bigint {
   const [ofBase, ofQuote] = pair.map(name => held.find(({ currency }) => currency === name)?.price ?? null);
   if (!ofBase || !ofQuote) return 0n;
   const value = valueCeil(base, ofBase);

@@ -1,7 +1,7 @@
 /** Public trades in the recordings of earlier runs, for the history of a strategy. */
 import type { EngineEvent, Millis } from '../../core/index.ts';
 import { RecentTrades, type CompleteTrades, type NumberedTrade, type WantedTrades } from './pastTrades.ts';
-import { GAP, lineOf } from '../recording/recording.ts';
+import { GAP, lineOf, type RecordedEvent } from '../recording/recording.ts';
 import { readRecording, recordingsIn } from '../recording/recordings.ts';
 
 /** Maximum number of earlier runs, newest first, in whose recordings a history is looked for. */
@@ -24,39 +24,58 @@ export function recordedTrades(dir: string, { instrument, since, run }: WantedTr
 }
 
 type Units = WantedTrades['instrument'];
-type Found = { readonly recent: RecentTrades; last: bigint; lastTrade?: NumberedTrade };
 
 /** Returns the complete trades up to the end of a recording; `null` if it has none, or other units. */
 function tradesIn(dir: string, run: number, of: Units, wanted: Millis): CompleteTrades | null {
-  let found: Found | null = null;
+  let trades = new TradesOfRun(wanted);
   try {
     for (const text of readRecording(dir, run)?.lines ?? []) {
-      if (text === GAP) found = null;
+      if (text === GAP) trades = new TradesOfRun(wanted);
       if (!PARSED.some(start => text.startsWith(start))) continue;
       const line = lineOf(text);
       if (line.kind !== 'input') continue;
       const { event } = line;
       if (event.kind === 'rules' && !isOfUnits(event.instrument, of)) return null;
-      if (event.kind === 'history') found = historyAtStart(event, wanted);
-      if (event.kind === 'public trade' && found !== null) {
-        const { price, amount, side, tid, tradedAt: at = event.at } = event;
-        // A run that needs a history reports each trade with its number, and while it polls, sometimes the last price.
-        if (tid === undefined || amount === undefined || side === undefined) continue;
-        const trade = { tid: BigInt(tid), at, price, amount, side };
-        if (at >= wanted) found.recent.add(trade);
-        [found.last, found.lastTrade] = [trade.tid, trade];
-      }
+      trades.see(event);
     }
   } catch (error) {
     // The lines of a damaged recording are complete up to the damage.
     if (!(error instanceof RangeError)) throw error;
   }
-  if (found === null) return null;
-  const { recent, last, lastTrade } = found;
-  return { ...recent.complete, last, ...(lastTrade !== undefined && { lastTrade }) };
+  return trades.complete;
 }
 
 const isOfUnits = (a: Units, b: Units): boolean => a.symbol === b.symbol && a.tick === b.tick && a.lot === b.lot;
+
+type Found = { readonly recent: RecentTrades; last: bigint; lastTrade?: NumberedTrade };
+
+/** Complete trades since a time in the inputs of one run. Only a run whose strategy needs a history has them. */
+export class TradesOfRun {
+  readonly #wanted: Millis;
+  #found: Found | null = null;
+
+  constructor(wanted: Millis) {
+    this.#wanted = wanted;
+  }
+
+  see(event: EngineEvent | RecordedEvent): void {
+    if (event.kind === 'history') this.#found = historyAtStart(event, this.#wanted);
+    if (event.kind !== 'public trade' || this.#found === null) return;
+    const { price, amount, side, tid, tradedAt: at = event.at } = event;
+    // A run that needs a history reports each trade with its number, and while it polls, sometimes the last price.
+    if (tid === undefined || amount === undefined || side === undefined) return;
+    const trade = { tid: BigInt(tid), at, price, amount, side };
+    if (at >= this.#wanted) this.#found.recent.add(trade);
+    [this.#found.last, this.#found.lastTrade] = [trade.tid, trade];
+  }
+
+  /** Trades up to the last input; `null` if there are none. */
+  get complete(): CompleteTrades | null {
+    if (this.#found === null) return null;
+    const { recent, last, lastTrade } = this.#found;
+    return { ...recent.complete, last, ...(lastTrade !== undefined && { lastTrade }) };
+  }
+}
 
 /**
  * Returns the start of complete trades that an event of a recorded run reports; `null` without a number to go on from.

@@ -3,9 +3,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { strategyIdentityChanges, threadedStrategyPreview } from '../../../src/app/actions/strategyPreview.ts';
+import {
+  strategyIdentityChanges,
+  strategyPreview,
+  threadedStrategyPreview,
+} from '../../../src/app/actions/strategyPreview.ts';
 import { strategyHashIn } from '../../../src/config.ts';
 import { readConfigText, readTradedConfig } from '../../../src/wiring/configFile.ts';
+import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import { started, worldOf } from '../../live/world.ts';
 import { strategyFileOf } from '../../../strategies/index.ts';
 import { folderWith, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts';
@@ -62,5 +67,47 @@ test('a preview compares keys and quotes with the last run, runs only the text o
   expect(JSON.stringify(await preview())).toContain('strategy.levels: ');
   expect(existsSync(marker)).toBe(true);
   await running.stop();
+  world.end();
+});
+
+test('a preview gives a strategy with a history the trades of the run, or says that they are not enough', async () => {
+  const world = worldOf(74, {}, 'sandbox');
+  const { stateDir } = world;
+  const stream = inProcessStream(world.box.exchange.stream, world.clock);
+  const code = quotingBy(
+    "if (flow.share === 0) return silent('no trades yet'); return around(p, lots, view, [...fairSteps(view)]);",
+  ).replace('contract: 1', 'contract: 1, history: p => (p.levels === 2 ? 20_000 : 600_000)');
+  const { dir, yaml } = folderWith(code);
+  const tree = parse(readFileSync(yaml, 'utf8')) as { readonly strategy: object };
+  const write = (keys: object) =>
+    writeFileSync(yaml, stringify({ ...tree, strategy: { ...tree.strategy, ...keys }, state: { dir: stateDir } }));
+  write({});
+  const running = await started(world, { stream, config: readTradedConfig(yaml) });
+  await world.clock.advance(60_000);
+  const quotesThen = (): string => {
+    const { config, text } = readConfigText(yaml);
+    const ask = { path: yaml, text, stateDir, now: world.clock.now(), sha256: strategyHashIn(config) };
+    const preview = strategyPreview(ask);
+    return 'refused' in preview ? preview.refused.join('\n') : preview.quotes.join('\n');
+  };
+  write({ takerBps: 9 });
+  const enough = quotesThen();
+  expect(enough).toMatch(/^ {2}bid 2 +\S+ at \d+ +\S+ at \d+$/m);
+  expect(enough).not.toMatch(/no trades yet|the preview has/);
+  write({ levels: 1 });
+  const short = quotesThen();
+  expect(short).toMatch(/^ {2}bid 1 +\S+ at \d+ +-$/m);
+  expect(short).toMatch(/^ {2}then: .*own\.ts needs the trades of 600 s and has \d{2} s; quotes in \d{3} s/m);
+  expect(short).toMatch(/^ {2}the preview has the complete trades of this run only, and cannot show quotes; before/m);
+  expect(short).not.toContain('no trades yet');
+  // A file without a history has none to give.
+  writeFileSync(join(dir, 'own.ts'), OWN_STRATEGY);
+  write({});
+  await running.stop();
+  const other = await started(world, { stream, config: readTradedConfig(yaml) });
+  await world.clock.advance(10_000);
+  writeFileSync(join(dir, 'own.ts'), code);
+  expect(quotesThen()).toMatch(/needs the trades of 20 s and has 0 s; quotes in 20 s(?:.|\n)*the preview has the/);
+  await other.stop();
   world.end();
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { verdictLines } from '../../../src/app/develop/checkStrategy.ts';
 import { FUNCTIONS_LAW, strategyVerdicts } from '../../../src/app/develop/strategyCheck.ts';
 import { STRATEGY_LAWS, strategyFileOf } from '../../../strategies/index.ts';
 import { changedOwn, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts';
@@ -32,7 +33,7 @@ describe('the check of a strategy file', () => {
     [
       'limits that throw',
       changedOwn('contract: 1', "contract: 1, limitProblems: () => { throw new Error('a\\nb'); }"),
-      /^edgeProblem, .*: limitProblems threw a b$/,
+      /^edgeProblem, .*: limitProblems threw at \.\/own\.ts:\d+: a b$/,
     ],
     [
       'a tolerance that changes',
@@ -67,7 +68,11 @@ describe('the check of a strategy file', () => {
       changedOwn('contract: 1', 'contract: 1, warmup: (async () => 5) as never'),
       /^edgeProblem, .*: warmup threw warmup: expected a result, found a promise/,
     ],
-    ['an error', quotingBy("throw new Error('no luck');"), /^returns a valid quote.*: threw no luck$/],
+    [
+      'an error',
+      quotingBy("throw new Error('no luck');"),
+      /^returns a valid quote.*: threw at \.\/own\.ts:17: no luck$/,
+    ],
     ['no quote', quotingBy('return;'), /^returns a valid quote.*: expected an object, found undefined$/],
     [
       'an empty side without a reason',
@@ -125,7 +130,7 @@ describe('the check of a strategy file', () => {
     [
       'an error at numbers that are not finite',
       quotingBy("if (!Number.isFinite(view.position)) throw new Error('oh'); return silent('x');"),
-      /^survives numbers.*: threw oh$/,
+      /^survives numbers.*: threw at \.\/own\.ts:17: oh$/,
     ],
     [
       'a memory that such numbers break',
@@ -136,6 +141,19 @@ describe('the check of a strategy file', () => {
 
   test.each(faults)('finds %s', (_, code, violation) => {
     expect(brokenBy(code).filter(line => violation.test(line)).length).toBe(1);
+  });
+
+  test('says one error that breaks several laws once, with its place and their number', () => {
+    const lines = verdictLines(verdictsOf(quotingBy("throw new Error('no luck');")));
+    const failed = lines.filter(line => line.startsWith('FAIL'));
+    expect(failed).toEqual([expect.stringMatching(/^FAIL {2}\d laws: threw at \.\/own\.ts:17: no luck$/)]);
+    const of = Number(/\d/.exec(failed[0]!)![0]);
+    expect(of).toBeGreaterThan(4);
+    expect(lines.length - 1 + of).toBe(STRATEGY_LAWS.length + 1);
+    expect(verdictLines([1, 2].map(n => ({ law: `law ${n}`, violation: `fault ${n}` })))).toEqual([
+      'FAIL  law 1: fault 1',
+      'FAIL  law 2: fault 2',
+    ]);
   });
 
   test('allows the date of a given time', () => {

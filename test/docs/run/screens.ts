@@ -22,6 +22,8 @@ const OTHERS: readonly { readonly page: RegExp; readonly begins: RegExp; readonl
   // Its code is compiled and tried: test/strategies/ownStep.test.ts.
   // Its laws are tried: test/docs/ownStrategy.test.ts.
   { page: /^docs\/strategy-files\.md$/, begins: /^\/\/ my-strategy\.ts/, what: 'TypeScript' },
+  // A line for the file before: test/docs/ownStrategy.test.ts.
+  { page: /^docs\/strategy-files\.md$/, begins: /^ {2}history: /, what: 'TypeScript' },
   // It is loaded and run: test/docs/ownStrategy.test.ts.
   { page: /^docs\/fill-models\.md$/, begins: /^\/\/ my-fills\.ts/, what: 'TypeScript' },
   { page: /development\/strategies\.md$/, begins: /^\/\*\* Follows the takers/, what: 'TypeScript' },

@@ -41,6 +41,16 @@ describe('a new configuration for a bot that runs', () => {
     expect(answer.lines.filter(line => /^ {2}(ask|bid) \d {2}\S+ at \d+ +\S+ at \d+$/.test(line))).toHaveLength(6);
     expect(recordingsIn(bot.world.stateDir)).toHaveLength(1);
     expect(await bot.away(10)).toBe(0);
+    // Its log does not read like a reload, also if nothing has changed, or if the file is refused.
+    for (const [change, end] of [
+      [{ strategy: { halfSpreadBps: 16 } }, 'nothing to do'],
+      [{ state: { dir: './elsewhere' } }, 'kept'],
+    ] as const) {
+      bot.change(change);
+      expect((await bot.ask(true)).end).toBe(end);
+    }
+    const said = bot.running.log.map(({ text }) => text).filter(text => text.startsWith('reload'));
+    expect(said).toEqual(['reload: previewed', 'reload: previewed', 'reload: previewed']);
     await bot.end();
   });
 

@@ -188,6 +188,30 @@ describe('a run with a strategy file', () => {
     bot.world.end();
   });
 
+  test('does not quote after a call without an end, which the recording has as its quotes', async () => {
+    const until = 'const until = performance.now() + 4_000; while (performance.now() < until);';
+    const code = COUNTING.replace("throw new Error('no luck');", `{ ${until} }`);
+    const bot = await new OwnBot(309, code).start();
+    expect(bot.orders()).toBeGreaterThan(0);
+    outside.fails = true;
+    await bot.world.clock.advance(10_000);
+    outside.fails = false;
+    await bot.world.clock.advance(10_000);
+    expect(bot.orders()).toBe(0);
+    const answer = await bot.ask();
+    expect([answer.end, answer.lines[0]]).toEqual([
+      'taken',
+      expect.stringMatching(
+        /^the strategy is made again, because \.\/own\.ts failed: quote: expected an end within 2 s/,
+      ),
+    ]);
+    await bot.world.clock.advance(20_000);
+    expect(bot.orders()).toBeGreaterThan(0);
+    await bot.running.stop();
+    expect(bot.replayed()).not.toContain('DIFFERENT');
+    bot.world.end();
+  });
+
   test('does not quote after an error at the changes of runs, until a reload', async () => {
     const bot = await new OwnBot(305, COUNTING, { journal: { rollHours: 0.01 } }).start();
     outside.fails = true;
