@@ -1,5 +1,5 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
-import { booksOf, leavesTransfers, otherBooksOf, sharedReadsOf, type Config } from '../../config.ts';
+import { booksOf, leavesTransfers, sharedReadsOf, type Config } from '../../config.ts';
 import { isOver } from '../../hedge/index.ts';
 import {
   describeTier,
@@ -61,7 +61,7 @@ import { refuseUntried } from '../../wiring/venueRegistry.ts';
 import { refuseBooks } from '../../wiring/configFile.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
-import { logOfBook } from '../../live/log.ts';
+import { logOfBook, type Log } from '../../live/log.ts';
 import { fillText, logEvent } from '../../messages/eventLog.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../../wiring/paper.ts';
@@ -78,7 +78,7 @@ import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { RunTotals } from './runTotals.ts';
 import { changesSinceLastRun } from './earlierConfig.ts';
-import { withLeftBooks } from './leftBooks.ts';
+import { leftBooks, withLeftBooks } from './leftBooks.ts';
 import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
 export type RunResult = Omit<StopReport, 'ledgerMatches'> & { readonly summary: Summary };
@@ -91,8 +91,8 @@ type Ends = (() => unknown)[];
  * empty reading differs from the following reading.
  */
 const OPENING_APART_MS = 2_000;
-/** Pause before a book that the configuration no longer has is removed again, in ms. */
-const LEFT_AGAIN_MS = 5_000;
+/** Interval of checks whether books that the configuration no longer has are settled, in ms. */
+const LEFT_LOOK_EVERY_MS = 1_000;
 /** Reason for not being ready while the journal cannot be written. The text is constant, like the engine's reasons. */
 const DISK_FULL = 'the disk does not take the journal';
 
@@ -120,10 +120,12 @@ export class BotProcess {
   #inbox: InboxSide | null = null;
   #alerts: Alerts | null = null;
   #isStoppedCleanly = false;
-  /** Current configuration; a reload replaces it. */
+  /** Configuration in force, without `#left`; a reload replaces it. */
   #config: Config;
+  /** Books that only an earlier run had. Every run has them, paused, until their orders are settled. */
+  #left: readonly Config[] = [];
   /** Reference prices of the current configuration that must be closed. */
-  #references: readonly ReturnType<typeof referenceOf>[] = [];
+  #references: readonly Reference[] = [];
   readonly #stopping = new AbortController();
   /** Called when a run has taken over. */
   #onOtherRun: () => void = () => undefined;
@@ -206,10 +208,11 @@ export class BotProcess {
     assertTwoAccounts(config, this.#oneAccount);
     this.#startAlerts();
     const isLeaving = leavesTransfers(config);
-    const first = this.#setupOf(this.#withLeftBooks());
+    this.#takeLeftBooks();
+    const first = this.#setupOf(config, this.#left);
     if (first.beside?.place) this.#elsewhere?.start();
     this.#references = referencesIn(first);
-    this.#ends.push(() => closeAll(this.#references));
+    this.#ends.push(() => closeAll(this.#references, this.#options.log));
     const rotation = await RecordingRotation.open({
       bot: { book: config.book, instance: config.instance, resumeCommand: this.#resumeCommand },
       clock,
@@ -252,42 +255,59 @@ export class BotProcess {
   }
 
   /**
-   * Returns the configuration of the first run. It also has books that only an earlier run had, if their orders may be
-   * open or unbooked. An example is a run that was killed during a reload that removed a book.
+   * Takes over the books that only an earlier run had, if their orders may be open or unbooked. An example is a run that
+   * was killed during a reload that removed a book.
    */
-  #withLeftBooks(): Config {
+  #takeLeftBooks(): void {
     const { config, clock, log } = this.#options;
-    const { orders } = this.#journal.leftovers;
-    const all = withLeftBooks(config, orders, config.state.dir);
-    if (all === null) return config;
-    this.#journal = this.#journal.next(clock.now(), JSON.stringify(all));
-    this.#config = all;
-    const left = otherBooksOf(all).filter(book => book !== config.book && !otherBooksOf(config).includes(book));
+    this.#left = leftBooks(config, this.#journal.leftovers.orders, config.state.dir);
+    if (this.#left.length === 0) return;
+    this.#journal = this.#journal.next(clock.now(), setupText(config, this.#left));
+    const books = symbolsIn(this.#left);
     log.warn(
-      { books: left },
-      `orders of an earlier run in ${left.join(', ')} may be open, but the configuration no longer has this book; it is not quoted, and is removed when its orders are settled`,
+      { books },
+      `orders of an earlier run in ${books.join(', ')} may be open, but the configuration no longer has this book; it is not quoted, and is removed when its orders are settled`,
     );
-    return all;
   }
 
-  /** Removes the books that only an earlier run had, as soon as their orders are settled. */
+  /**
+   * Removes the books that only an earlier run had, when all their orders are settled: at a change of runs, an unsettled
+   * order would delay the quotes of all books. A reload removes those that are settled by then.
+   */
   #removeLeftBooks(rotation: RecordingRotation): void {
-    const { config, clock, log } = this.#options;
-    if (this.#config === config) return;
+    if (this.#left.length === 0) return;
+    const { clock, log } = this.#options;
+    const { signal } = this.#stopping;
     const remove = async (): Promise<void> => {
-      while (!this.#stopping.signal.aborted) {
-        const end = await this.#rollTo(rotation, config);
-        if (end.kind === 'taken') {
-          this.#config = config;
-          log.info({ run: end.run }, `run ${end.run} resumed without the removed books; their orders are settled`);
-          return;
-        }
-        log.warn({}, `the removed books stay for now: ${end.why}`);
-        await sleep(clock, LEFT_AGAIN_MS, this.#stopping.signal);
+      let told = '';
+      while (this.#left.length > 0) {
+        await sleep(clock, LEFT_LOOK_EVERY_MS, signal);
+        if (signal.aborted) return;
+        if (this.#unsettledLeft(rotation).length > 0 || !rotation.isCalm) continue;
+        const books = symbolsIn(this.#left).join(', ');
+        const end = await this.#rollTo(rotation, this.#config, [], true);
+        if (end.kind === 'taken')
+          log.info(
+            { run: end.run },
+            `run ${end.run} resumed without ${books}; no order of an earlier run is left there`,
+          );
+        else if (end.why !== told && !signal.aborted)
+          log.info({}, `${books}: not removed yet: ${end.why}; the bot tries again`);
+        told = end.kind === 'taken' ? '' : end.why;
       }
     };
     const removing = remove().catch((error: unknown) => rotation.run.reportFailure(error));
-    this.#ends.push(() => removing);
+    this.#ends.push(() => {
+      // After an error, no stop has ended the pauses of this task.
+      this.#stopping.abort();
+      return removing;
+    });
+  }
+
+  /** Returns the books that only an earlier run had and whose orders are not settled yet. */
+  #unsettledLeft(rotation: RecordingRotation): readonly Config[] {
+    const unsettled = rotation.unsettledOf(symbolsIn(this.#left));
+    return this.#left.filter(({ book }) => unsettled.includes(book));
   }
 
   /**
@@ -310,8 +330,26 @@ export class BotProcess {
     }
   }
 
-  /** Returns the parts of a run that depend on its configuration. Throws `UsageError` if a part is unavailable. */
-  #setupOf(config: Config) {
+  /**
+   * Returns the parts of a run that depend on its configuration. The run also has the books in `left`, paused.
+   * @throws UsageError if a part is unavailable.
+   */
+  #setupOf(given: Config, left: readonly Config[]) {
+    const opened: Reference[] = [];
+    try {
+      return this.#setupWith(given, left, config => {
+        const reference = referenceOf(config);
+        opened.push(reference);
+        return reference;
+      });
+    } catch (error) {
+      void closeAll(opened, this.#options.log);
+      throw error;
+    }
+  }
+
+  #setupWith(given: Config, left: readonly Config[], newReference: (config: Config) => Reference) {
+    const { config } = withLeftBooks(given, left);
     const { clock, seed, venue } = this.#options;
     const client = this.#client;
     // In paper trading, the only stream is that of the followed book.
@@ -320,15 +358,16 @@ export class BotProcess {
     const [hedge, rfqReference] = [hedgeOf(config, client), rfqReferenceOf(config, client)];
     const others = booksOf(config).slice(1);
     return {
-      setup: JSON.stringify(config),
+      setup: setupText(given, left),
+      leaving: symbolsIn(withLeftBooks(given, left).left),
       others: others.map(other => ({
         book: other.book,
         newStream: () => marketStreamOf(other, venue, clock, seed, client),
-        reference: referenceOf(other),
+        reference: newReference(other),
         newLivePrices: livePricesOf(other, { ...sourceAccessOf(venue, client), streamOf }, clock, seed),
       })),
       beside: {
-        reference: referenceOf(config),
+        reference: newReference(config),
         newLivePrices: livePricesOf(config, { ...sourceAccessOf(venue, client), streamOf }, clock, seed),
         pastTrades: pastTradesOf(config, venue),
         ...{ hedge, rfqReference, place: hedgePlaceOf(config, this.#elsewhere) },
@@ -396,7 +435,7 @@ export class BotProcess {
           this.#config = config;
           log.setLevel?.(config.log.level);
           this.#storeApproval();
-          if (!hasRun) rotation.keepSetup(JSON.stringify(config));
+          if (!hasRun) rotation.keepSetup(setupText(config, this.#left));
         }
         return end;
       },
@@ -429,12 +468,24 @@ export class BotProcess {
     this.#ends.push(() => canceling.stop());
   }
 
-  async #rollTo(rotation: RecordingRotation, config: Config): Promise<Reloaded> {
-    const next = this.#setupOf(config);
-    const end = await rotation.reload(next);
-    const isTaken = end.kind === 'taken';
-    await closeAll(isTaken ? this.#references : referencesIn(next));
-    if (isTaken) this.#references = referencesIn(next);
+  /**
+   * Changes to a run with another configuration. The run keeps those of the books in `left` that the configuration does
+   * not have. `givesWay`: whether a request by the operator comes first.
+   */
+  async #rollTo(
+    rotation: RecordingRotation,
+    config: Config,
+    left = this.#unsettledLeft(rotation),
+    givesWay = false,
+  ): Promise<Reloaded> {
+    const next = this.#setupOf(config, left);
+    const end = await (givesWay ? rotation.reloadAfterOthers(next) : rotation.reload(next));
+    let unused: readonly Reference[] = referencesIn(next);
+    if (end.kind === 'taken') {
+      [unused, this.#references] = [this.#references, unused];
+      this.#left = left.filter(({ book }) => next.leaving.includes(book));
+    }
+    await closeAll(unused, this.#options.log);
     return end;
   }
 
@@ -504,8 +555,8 @@ export class BotProcess {
     const stopped = new Promise<string>(resolve => (stop = resolve));
     // If the process is killed from now on, the next start knows that this file was accepted.
     storeApprovedStrategy(this.#config.state.dir, this.#config);
-    this.#removeLeftBooks(rotation);
     rotation.start(() => stop('something broke'));
+    this.#removeLeftBooks(rotation);
     onStarted();
     this.#watchForAlerts(rotation);
     const reloading = this.#reloads(rotation);
@@ -716,15 +767,27 @@ function sentinelIn(dir: string, clock: Clock): () => boolean {
 
 const SENTINEL_STILL_MAX_MS = 60_000;
 
+type Reference = ReturnType<typeof referenceOf>;
+
 /** Returns the reference prices of all books of a setup. */
 const referencesIn = (setup: {
   readonly beside: { readonly reference: ReturnType<typeof referenceOf> };
   readonly others: readonly { readonly reference: ReturnType<typeof referenceOf> }[];
 }) => [setup.beside, ...setup.others].map(({ reference }) => reference);
 
-async function closeAll(references: readonly ReturnType<typeof referenceOf>[]): Promise<void> {
-  for (const reference of references) await reference?.close();
+/** Closes all references. A failed close is only logged, so that it prevents no other. */
+async function closeAll(references: readonly Reference[], log: Log): Promise<void> {
+  const ends = await Promise.allSettled(references.map(async reference => reference?.close()));
+  for (const end of ends)
+    if (end.status === 'rejected')
+      log.warn({ error: String(end.reason) }, 'a source of the reference price could not be closed');
 }
+
+const symbolsIn = (configs: readonly Config[]): readonly string[] => configs.map(({ book }) => book);
+
+/** Returns the text of the configuration that a run records: that of its books and of the left books. */
+const setupText = (config: Config, left: readonly Config[]): string =>
+  JSON.stringify(withLeftBooks(config, left).config);
 
 /** Starts the console if configured. Returns the function that stops the console. */
 function startConsole({ config, consoleArgs: args, log }: RunOptions): () => Promise<void> {

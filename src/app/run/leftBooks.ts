@@ -9,21 +9,35 @@ import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts'
 const LOOKS_MAX = 20;
 
 /**
- * Returns the configuration with the books of stored orders that it does not have, as they were last recorded. `null`
- * if it has all of them, or if the books cannot be continued together; the start then refuses the orders by name.
+ * Returns the books of stored orders that a configuration does not have, as they were last recorded. Empty if it has
+ * all of them, or if the books cannot be continued together; the start then refuses the orders by name.
  */
-export function withLeftBooks(
+export function leftBooks(
   config: Config,
   orders: readonly { readonly symbol?: string }[],
   dir: string,
-): Config | null {
+): readonly Config[] {
   const books = booksOf(config);
   const symbols = new Set(orders.flatMap(({ symbol }) => symbol ?? []));
   const left = [...symbols].filter(symbol => books.every(({ book }) => book !== symbol)).toSorted();
-  if (left.length === 0) return null;
+  if (left.length === 0) return [];
   const recorded = recordedBooks(dir, left);
   const continued = left.flatMap(symbol => recorded.get(symbol) ?? []);
-  return continued.length < left.length ? null : withMoreBooks(config, continued);
+  return continued.length < left.length || withMoreBooks(config, continued) === null ? [] : continued;
+}
+
+/**
+ * Returns a configuration with those left books that it does not have. If they cannot be continued together, returns
+ * the configuration alone; a reload then waits until the left books are settled.
+ */
+export function withLeftBooks(
+  config: Config,
+  left: readonly Config[],
+): { readonly config: Config; readonly left: readonly Config[] } {
+  const symbols = booksOf(config).map(({ book }) => book);
+  const missing = left.filter(({ book }) => !symbols.includes(book));
+  const all = missing.length === 0 ? null : withMoreBooks(config, missing);
+  return all === null ? { config, left: [] } : { config: all, left: missing };
 }
 
 /** Returns the last recorded configuration of each of the given books. */

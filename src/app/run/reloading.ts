@@ -258,7 +258,7 @@ export class Reloading {
     const shown = [...changes.map(changeText), ...again, ...(hasQuotes ? await this.#quotes(next, changes) : [])];
     if (asked.isPreview) return { end: 'shown', lines: shown, changes };
     const end = await take(next, hasRun);
-    if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };
+    if (end.kind === 'kept') return { ...kept([...shown, whyKept(end)]), changes };
     this.#given = given.config;
     const taken = hasRun
       ? `applied: run ${end.run} resumed with the new configuration after ${(end.ms / 1000).toFixed(1)} s`
@@ -334,7 +334,7 @@ export class Reloading {
       (of(ofBook) ?? of(ofAccount))?.reason ?? null;
     return {
       book: shown,
-      haltedBecause: reasonOf(latch => latch.read()) ?? engine().haltedBecause,
+      haltedBecause: reasonOf(latch => latch.read()) ?? haltOfAll(engine(), state.dir),
       reducingBecause: reasonOf(latch => latch.readReduce()),
       pausedBecause: reasonOf(latch => pauseAt(latch, this.#host.time())),
     };
@@ -371,6 +371,17 @@ export class Reloading {
       await reference.close();
     }
   }
+}
+
+/** Returns why a reload was refused, with the remedy. */
+const whyKept = ({ why, remedy }: Extract<Reloaded, { kind: 'kept' }>): string =>
+  remedy === undefined ? why : `${why}; ${remedy}`;
+
+/** Returns the halt of an engine that is not of one book alone, also if the disk did not accept it; `null` if none. */
+function haltOfAll({ books }: Engine, dir: string): string | null {
+  const isOfAll = ({ symbol, haltedBecause }: (typeof books)[number]) =>
+    haltedBecause !== null && bookLatchIn(dir, symbol).read()?.reason !== haltedBecause;
+  return books.find(isOfAll)?.haltedBecause ?? null;
 }
 
 /** Returns the SHA-256 (hex) of a text. */

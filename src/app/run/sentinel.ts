@@ -49,6 +49,8 @@ export async function sentinel(
         others,
         instance: config.instance,
         ttlMs: config.sentinel.ttlMs,
+        // Orders are on disk before they are sent, so the state has every book of a live order.
+        readOthers: async () => otherBooksWith(config, (await lookInto(dir, clock))?.orders ?? []),
         ordersMax: liveOrdersMax(config, stored?.orders ?? []),
         resumeCommand: ownCommand('resume', { configFile, stateDir: dir }),
         diskProblem: () => diskProblem(dir),

@@ -116,6 +116,8 @@ export type RunParts = {
   /** Book reads that several books share; absent if the public budget allows to read each every `bookPollMs`. */
   readonly sharedReads?: SharedReads | undefined;
   readonly watchers?: Watchers;
+  /** Symbols of the books that the run has only until their orders are settled; they are paused. Default: none. */
+  readonly leaving?: readonly string[];
 };
 
 export type LoopOptions = RunParts & {

@@ -36,7 +36,7 @@ export type RotationOptions = Omit<RunOpening, 'rules' | 'venue' | 'others'> & {
 };
 
 /** Options of a run that depend on its configuration; `setup` is the configuration as text. */
-export type RunSetup = { readonly setup: string } & Pick<
+export type RunSetup = { readonly setup: string; readonly leaving: readonly string[] } & Pick<
   RotationOptions,
   'beside' | 'timing' | 'sharedReads' | 'watchers' | 'makeEngine' | 'roll' | 'others'
 >;
@@ -52,13 +52,23 @@ export type Reloaded =
       /** Reason why the open orders could not be read; absent if they were read. */
       readonly unread?: string;
     }
-  | { readonly kind: 'kept'; readonly why: string };
+  | {
+      readonly kind: 'kept';
+      readonly why: string;
+      /** Remedy for the operator, as a clause; absent if none is known. */
+      readonly remedy?: string;
+    };
 
 /**
  * Request to change runs. `next` is `null` if the configuration stays; the change is then immediate, even if the state
- * of some orders is unknown.
+ * of some orders is unknown. `givesWay`: whether another request replaces this one.
  */
-type Asked = { readonly next: RunSetup | null; readonly since: Millis; tell(end: Reloaded): void };
+type Asked = {
+  readonly next: RunSetup | null;
+  readonly givesWay: boolean;
+  readonly since: Millis;
+  tell(end: Reloaded): void;
+};
 
 const LOOK_EVERY_MS = 5_000;
 /** Interval of checks while a change of runs waits until the state of every order is known. */
@@ -67,7 +77,10 @@ const ASKED_LOOK_EVERY_MS = 250;
  * Maximum wait of a request to change runs. With the default timing, the state of every order becomes known earlier.
  */
 const ASKED_WAIT_MAX_MS = 120_000;
+const NOT_IN_TIME = `the next run could not start within ${ASKED_WAIT_MAX_MS / 1000} s, because the outcome of a request stayed unknown or the exchange could not be read`;
+const RELOAD_AGAIN = 'reload again when the order is settled';
 const STOPPING = 'the bot is stopping';
+const GAVE_WAY = 'another request came first';
 const OTHER = 'the bot is already changing to another run; retry when the new run has started';
 
 export class RecordingRotation {
@@ -145,6 +158,26 @@ export class RecordingRotation {
     return this.#ask(next);
   }
 
+  /** As `reload`, for a change by the bot itself: any request by the operator comes first. */
+  reloadAfterOthers(next: RunSetup): Promise<Reloaded> {
+    return this.#ask(next, true);
+  }
+
+  /** Whether the state of every order is known, except in books that leave with this run and the next. */
+  get isCalm(): boolean {
+    const { account, books, elsewhere } = this.#run.engine;
+    const { leaving = [] } = this.#options;
+    const isConverting = account.isConverting || (elsewhere?.openOrders ?? 0) > 0;
+    const staying = books.filter(({ symbol }) => !leaving.includes(symbol));
+    return account.isReconciled && !isConverting && staying.every(({ unfinished }) => unfinished.every(isFound));
+  }
+
+  /** Returns those of the given books that have orders which may be live or may still be filled. */
+  unsettledOf(symbols: readonly string[]): readonly string[] {
+    const { books } = this.#run.engine;
+    return symbols.filter(symbol => books.some(book => book.symbol === symbol && book.unfinished.length > 0));
+  }
+
   /**
    * Ends the current run, which cancels and verifies its orders, and starts another run of the same configuration. The
    * new run looks up the orders whose state is unknown. If no run could start, resolves to `kept` and cancels nothing.
@@ -156,6 +189,7 @@ export class RecordingRotation {
   /** Stores the text of a configuration that took effect without a new run, for the next recording. */
   keepSetup(setup: string): void {
     this.#setup = setup;
+    if (this.#asked?.givesWay === true) this.#answer({ kind: 'kept', why: GAVE_WAY });
   }
 
   /** Checks immediately whether a next run can start. Called when the current run cannot quote under changed rules. */
@@ -163,11 +197,13 @@ export class RecordingRotation {
     this.#wake.abort();
   }
 
-  #ask(next: RunSetup | null): Promise<Reloaded> {
+  #ask(next: RunSetup | null, givesWay = false): Promise<Reloaded> {
     if (this.#isOver) return Promise.resolve({ kind: 'kept', why: STOPPING });
-    if (this.#asked !== null) return Promise.resolve({ kind: 'kept', why: OTHER });
+    if (this.#asked !== null && (givesWay || !this.#asked.givesWay))
+      return Promise.resolve({ kind: 'kept', why: OTHER });
+    this.#answer({ kind: 'kept', why: GAVE_WAY });
     return new Promise(tell => {
-      this.#asked = { next, since: this.#options.clock.elapsed(), tell };
+      this.#asked = { next, givesWay, since: this.#options.clock.elapsed(), tell };
       this.#wake.abort();
     });
   }
@@ -175,6 +211,11 @@ export class RecordingRotation {
   /** Books of the run that the pending request asks for; those of the current run without a request. */
   get #nextSymbols(): readonly [string, ...string[]] {
     return symbolsOfRuns({ ...this.#options, ...this.#asked?.next });
+  }
+
+  /** Whether these are the rules of the books of the next run. */
+  #areOfNext({ rules, others }: RulesOfBooks): boolean {
+    return [rules, ...others].map(({ instrument }) => instrument.symbol).join() === this.#nextSymbols.join();
   }
 
   /** Whether the run of the pending request has other books than the current run, or another order of them. */
@@ -190,19 +231,21 @@ export class RecordingRotation {
 
   /** Returns the leaving books that have orders which may be live or may still be filled. */
   #unsettled(): readonly string[] {
-    return this.#leaving().flatMap(({ symbol, unfinished }) => (unfinished.length > 0 ? [symbol] : []));
+    return this.unsettledOf(this.#leaving().map(({ symbol }) => symbol));
   }
 
-  /** Pauses the books that leave with the pending request, so that their orders end before the change of runs. */
+  /**
+   * Pauses the books that leave, so that their orders end before a change of runs: those of this run's options, and
+   * those that leave with the pending request.
+   */
   #leave(): void {
-    const leaving = this.#leaving();
-    if (leaving.length > 0) this.#run.leave(leaving.map(({ symbol }) => symbol));
+    this.#run.leave([...(this.#options.leaving ?? []), ...this.#leaving().map(({ symbol }) => symbol)]);
   }
 
-  /** Refuses the pending request; the current run continues with all its books. */
-  #keep(why: string): void {
-    this.#answer({ kind: 'kept', why });
-    this.#run.stay();
+  /** Refuses the pending request; the current run continues with its books. */
+  #keep(why: string, remedy?: string): void {
+    this.#answer({ kind: 'kept', why, ...(remedy === undefined ? {} : { remedy }) });
+    this.#leave();
   }
 
   /** Answers the pending request. */
@@ -227,15 +270,16 @@ export class RecordingRotation {
       const hasOtherBooks = this.#changesBooks();
       if (this.#asked !== null && clock.elapsed() - this.#asked.since > ASKED_WAIT_MAX_MS) {
         const open = this.#unsettled();
-        this.#keep(
-          open.length === 0
-            ? `the next run could not start within ${ASKED_WAIT_MAX_MS / 1000} s, because the outcome of a request stayed unknown or the exchange could not be read`
-            : `${open.join(', ')}: the outcome of an order stayed unknown for ${ASKED_WAIT_MAX_MS / 1000} s, so the book was not removed; reload again when the order is settled`,
-        );
+        if (open.length === 0) this.#keep(NOT_IN_TIME);
+        else
+          this.#keep(
+            `${open.join(', ')}: the outcome of an order stayed unknown for ${ASKED_WAIT_MAX_MS / 1000} s, so the book was not removed`,
+            RELOAD_AGAIN,
+          );
         if (hasOtherBooks) continue;
       }
-      // A request that removes books may have arrived while the rules were read.
-      if (rules === null || this.#unsettled().length > 0) continue;
+      // A request that adds or removes books may have arrived while the rules were read.
+      if (rules === null || !this.#areOfNext(rules) || this.#unsettled().length > 0) continue;
       const isDue = this.#isDue();
       const refusal = this.#asked === null ? null : this.#refusalOf(this.#asked.next ?? this.#options, rules);
       if (refusal !== null) {
@@ -295,10 +339,7 @@ export class RecordingRotation {
     // The next run needs a ledger, and would lose a halt or reduce-only that is not on disk.
     const losesHalt = () => engine.books.some(book => isUnlatched(book, state));
     if (engine.ledger([]) === null || losesHalt()) return null;
-    const { account, elsewhere } = engine;
-    const isConverting = account.isConverting || (elsewhere?.openOrders ?? 0) > 0;
-    const isSettled = this.#unsettled().length === 0;
-    const isCalm = account.isReconciled && !isConverting && isSettled && engine.unfinished.every(isFound);
+    const isCalm = this.#unsettled().length === 0 && this.isCalm;
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
     // A recent read of the rules found the changed tick or lot, so no further read is needed.
@@ -353,7 +394,8 @@ export class RecordingRotation {
     if (lost.length > 0)
       this.#answer({
         kind: 'kept',
-        why: `${lost.map(({ symbol }) => symbol).join(', ')}: an order may still be open (${left.join(', ')}), so the book cannot be removed; reload again when the order is settled`,
+        why: `${lost.map(({ symbol }) => symbol).join(', ')}: an order may still be open (${left.join(', ')}), so the book cannot be removed`,
+        remedy: RELOAD_AGAIN,
       });
     const taken = await this.#openNext(known, rolledFor);
     if (this.#run === ended) return;
@@ -374,7 +416,7 @@ export class RecordingRotation {
    * opened, or `null`.
    */
   async #openNext(known: RulesOfBooks, rolledFor: Asked | null): Promise<Asked | null> {
-    const before = { options: this.#options, setup: this.#setup ?? this.#journal.setup };
+    const before = { options: this.#options, setup: this.#journal.setup };
     const failures = this.#run.engine.quoteLogs.map(({ failure }) => failure);
     const { clock, log, venue } = before.options;
     let rules: RulesOfBooks | null = known;
@@ -382,7 +424,8 @@ export class RecordingRotation {
       // Another request may arrive while this attempt waits for the exchange, so the attempt keeps its own request. One
       // that changes the books waits, because the orders of the ended run may not be settled.
       const asked = this.#asked === rolledFor || !this.#changesBooks() ? this.#asked : null;
-      const { setup = before.setup, ...parts } = asked?.next ?? {};
+      const keptSetup = this.#setup;
+      const { setup = keptSetup ?? before.setup, ...parts } = asked?.next ?? {};
       const options = { ...before.options, ...parts };
       try {
         this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
@@ -395,7 +438,7 @@ export class RecordingRotation {
           state: { ...options.state, journal: this.#journal },
         });
         this.#options = options;
-        this.#setup = null;
+        if (this.#setup === keptSetup) this.#setup = null;
         return asked;
       } catch (error) {
         const why = textOfError(error);
@@ -415,6 +458,8 @@ export class RecordingRotation {
         );
         await sleep(clock, LOOK_EVERY_MS, this.#stopping.signal);
       }
+      if (this.#asked !== null && clock.elapsed() - this.#asked.since > ASKED_WAIT_MAX_MS)
+        this.#answer({ kind: 'kept', why: NOT_IN_TIME });
     }
     return null;
   }

@@ -351,14 +351,9 @@ export class Run {
     return this.#markets[0]![1];
   }
 
-  /** Pauses books that the next run will not have, so that their orders end. */
+  /** Pauses exactly these books, which a next run will not have, so that their orders end. */
   leave(symbols: readonly string[]): void {
     this.#latch.leave(symbols);
-  }
-
-  /** Ends the pauses that `leave` has set. */
-  stay(): void {
-    this.#latch.stay();
   }
 
   /** Returns the rules of the books for the next run; `null` if tick and lot of every book are unchanged. */
@@ -403,6 +398,7 @@ export class Run {
     const { orders, ledger: left } = state.journal.leftovers;
     this.#queue.put({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
     this.#latch.begin();
+    this.#latch.leave(this.#options.leaving ?? []);
     for (const { known } of this.#rules) {
       const { symbol } = known.instrument;
       this.#queue.put({ kind: 'rules', ...(this.#rules.length > 1 && { symbol }), at: this.time(), ...known });

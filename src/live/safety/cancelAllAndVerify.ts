@@ -22,6 +22,8 @@ export type CancelAllOptions = {
   readonly book: string;
   /** Further books of the bot. If there are any, the open orders of the whole account are read. Default: none. */
   readonly others?: readonly string[];
+  /** Whether the open orders of the whole account are read, because further books may be unknown. Default: no. */
+  readonly mayHaveOthers?: boolean;
   readonly instance: string;
   /** Origin ids from a journal, looked up individually if the list of open orders is truncated. */
   readonly known?: readonly string[];
@@ -32,7 +34,12 @@ export type CancelAllOptions = {
 };
 
 /** Order of the instance, as the exchange lists it. */
-export type ListedOrder = { readonly oid: string; readonly id: string };
+export type ListedOrder = {
+  readonly oid: string;
+  readonly id: string;
+  /** Symbol of its book; absent if its row cannot be read. */
+  readonly book?: string;
+};
 
 const READ_EVERY_MS = 500;
 /**
@@ -67,8 +74,10 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
   const more = first.rows < page ? null : await listed(options, LARGE_PAGE);
   const list = more ?? first;
   // An unreadable row with an id of the instance counts as a live order, because it may be one.
-  const live = [...list.orders, ...list.unreadable].flatMap(({ oid, originId }) =>
-    originId?.startsWith(`${instance}-`) === true ? [{ oid: oid ?? '', id: originId }] : [],
+  const live: ListedOrder[] = [...list.orders, ...list.unreadable].flatMap(({ oid, originId, book }) =>
+    originId?.startsWith(`${instance}-`) === true
+      ? [{ oid: oid ?? '', id: originId, ...(book === undefined ? {} : { book }) }]
+      : [],
   );
   const isFull = first.rows >= page && !(list.rows > page && list.rows < LARGE_PAGE);
   const doubtful = list.unreadable.find(row => isOwnOrder(row, options) === 'possibly');
@@ -97,9 +106,9 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     if (typeof originId === 'string' && !live.some(one => one.id === originId))
       live.push({ oid: oid ?? '', id: originId });
   }
-  for (const { oid, originId: id, status } of outcome.value) {
+  for (const { oid, originId: id, status, book } of outcome.value) {
     const isOver = status === 'completed' || status === 'cancelled';
-    if (!isOver && id !== undefined && !live.some(one => one.id === id)) live.push({ oid, id });
+    if (!isOver && id !== undefined && !live.some(one => one.id === id)) live.push({ oid, id, book });
   }
   return { live, isCut };
 }
@@ -110,11 +119,13 @@ type OrderList = {
   readonly rows: number;
 };
 
-/** Returns the query for the open orders in the books of a bot: for the whole account if there are several books. */
+/** Returns the query for the open orders in the books of a bot: for the whole account if there may be several books. */
 export const ordersQuery = ({
   book,
   others = [],
-}: Pick<CancelAllOptions, 'book' | 'others'>): { readonly book?: string } => (others.length === 0 ? { book } : {});
+  mayHaveOthers = false,
+}: Pick<CancelAllOptions, 'book' | 'others' | 'mayHaveOthers'>): { readonly book?: string } =>
+  others.length === 0 && !mayHaveOthers ? { book } : {};
 
 const booksText = ({ book, others = [] }: Pick<CancelAllOptions, 'book' | 'others'>): string =>
   [book, ...others].join(', ');

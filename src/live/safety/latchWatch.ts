@@ -229,21 +229,16 @@ export class LatchWatch {
       step({ kind: 'reduce', at: time(), reason: reduce });
   }
 
-  /** Pauses books until `stay` or the end of the run, so that their orders end and no new one is placed. */
+  /**
+   * Pauses exactly these books, so that their orders end and no new one is placed. In the other books, only the pauses
+   * of the latches continue.
+   */
   leave(symbols: readonly string[]): void {
     for (const of of this.#books) {
-      if (of.isLeaving || !symbols.includes(of.book.symbol)) continue;
-      of.isLeaving = true;
-      of.step({ kind: 'pause', at: this.#run.time(), reason: LEAVING });
-    }
-  }
-
-  /** Ends the pauses that `leave` has set; those of the latches continue. */
-  stay(): void {
-    for (const of of this.#books) {
-      if (!of.isLeaving) continue;
-      of.isLeaving = false;
-      const [at, reason] = [this.#run.time(), this.#pause ?? of.pause];
+      const isLeaving = symbols.includes(of.book.symbol);
+      if (of.isLeaving === isLeaving) continue;
+      of.isLeaving = isLeaving;
+      const [at, reason] = [this.#run.time(), isLeaving ? LEAVING : (this.#pause ?? of.pause)];
       of.step(reason === null ? { kind: 'pause over', at } : { kind: 'pause', at, reason });
     }
   }

@@ -31,8 +31,16 @@ export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
    * the bot counts as disconnected.
    */
   readonly ttlMs: Millis;
-  /** Maximum number of the bot's live orders. If there are more, the sentinel cancels them and halts trading. */
+  /**
+   * Maximum number of the bot's live orders in `book` and `others`. If there are more, the sentinel cancels them and
+   * halts trading.
+   */
   readonly ordersMax: number;
+  /**
+   * Reads the further books in which the bot may have orders now. The sentinel calls it before it cancels, because a
+   * reload of the bot can add books. Default: `others` never change.
+   */
+  readonly readOthers?: () => Promise<readonly string[]>;
   /** Command that ends a halt of the bot. */
   readonly resumeCommand: string;
   /**
@@ -120,6 +128,10 @@ class Sentinel {
   #isAnswered = true;
   /** Time when the bot last reported a lockout. */
   #keptOutAt: Millis = -Infinity;
+  /** Further books that a reload of the bot has added since the sentinel started. */
+  #added: readonly string[] = [];
+  /** Whether the last read of the further books failed. */
+  #mayHaveOthers = false;
   /** State for which the bot's orders are verified to have ended; `null` if they are not verified. */
   #clearedFor: 'halt' | 'hold' | null = null;
 
@@ -204,8 +216,8 @@ class Sentinel {
     };
     if (!this.#isTime(isBlind() || !this.#isAnswered ? ASK_EVERY_MS : COUNT_EVERY_MS)) return null;
     const live = await this.#live();
-    if (live !== null && live.length > ordersMax)
-      return (this.#owed = `${live.length} live orders, the limit is ${ordersMax}`);
+    const counted = live?.filter(({ book }) => book === undefined || !this.#added.includes(book)) ?? [];
+    if (counted.length > ordersMax) return (this.#owed = `${counted.length} live orders, the limit is ${ordersMax}`);
     if (!isBlind()) return null;
     if (live === null) {
       const text =
@@ -285,11 +297,9 @@ class Sentinel {
         {},
         'sentinel: the halt could not be written to disk; retrying. Until the halt is on disk, a restarted bot would trade',
       );
+    await this.#readOthers();
     // The cancels stop when the reason ends, because a resumed bot quotes again.
-    const left = await cancelAllAndVerify(
-      { ...this.#options, connectivity: this.#connectivity },
-      () => !signal.aborted && this.#look() !== null,
-    );
+    const left = await cancelAllAndVerify(this.#cancelOptions, () => !signal.aborted && this.#look() !== null);
     this.#clearedFor = left?.length === 0 ? this.#state() : null;
     if (left !== null) this.#options.onOrders?.(left.length);
     if (this.#clearedFor === null) return;
@@ -300,6 +310,31 @@ class Sentinel {
     const sentence = `verified: no open orders of ${instance} left; ${next}`;
     log.error({ reason }, `sentinel: ${sentence}`);
     this.#options.onSight?.({ kind: 'verified', isHalt, sentence: `${reason}; ${sentence}` });
+  }
+
+  get #cancelOptions(): CancelAllOptions {
+    const others = [...(this.#options.others ?? []), ...this.#added];
+    const mayHaveOthers = this.#mayHaveOthers;
+    return { ...this.#options, others, mayHaveOthers, connectivity: this.#connectivity };
+  }
+
+  /** Reads the further books. If they cannot be read, the orders of the whole account are read. */
+  async #readOthers(): Promise<void> {
+    const { book, others = [], readOthers } = this.#options;
+    if (readOthers === undefined) return;
+    try {
+      const found = await readOthers();
+      const known = new Set([book, ...others, ...this.#added]);
+      this.#added = [...this.#added, ...found.filter(symbol => !known.has(symbol))];
+      this.#mayHaveOthers = false;
+    } catch (error) {
+      this.#mayHaveOthers = true;
+      this.#connectivity.say(
+        'books',
+        { error: String(error) },
+        "the bot's books cannot be read from its state, so its orders in all books of the account are canceled",
+      );
+    }
   }
 
   /** Returns whether trading is halted, or only the bot's quotes are held. */
@@ -315,7 +350,7 @@ class Sentinel {
   async #live(): ReturnType<typeof found> {
     const { clock } = this.#options;
     this.#countedAt = clock.elapsed();
-    const live = await found({ ...this.#options, connectivity: this.#connectivity });
+    const live = await found(this.#cancelOptions);
     const now = clock.elapsed();
     this.#isAnswered = live !== null;
     if (live === null) return null;

@@ -220,7 +220,8 @@ test.each([
     onArrival = ({ target }) => {
       if (!target.includes('available_books')) return;
       const { rotation } = runs;
-      told ??= what === 'restart' ? rotation.restartRun() : rotation.reload({ ...runs.setup, setup: 'next' });
+      told ??=
+        what === 'restart' ? rotation.restartRun() : rotation.reload({ ...runs.setup, setup: 'next', leaving: [] });
     };
     let end = null as Reloaded | null;
     await advanceUntil(world.clock, 50, () => told !== null);
@@ -249,7 +250,7 @@ test('a halted run gives way to no next one until its halt is on disk, whatever 
   const inTheWay = join(world.stateDir, 'HALTED.new');
   const asks = {
     age: () => null,
-    reload: () => rotation.reload({ ...setup, setup: 'next' }),
+    reload: () => rotation.reload({ ...setup, setup: 'next', leaving: [] }),
     cancel: () => rotation.restartRun(),
   };
   for (const [what, ask] of Object.entries(asks)) {
@@ -294,7 +295,7 @@ test('every run is recorded with the configuration of its engine, whichever relo
       };
       const runs = await runsOf(world, makerOf('first', 'none'));
       for (const [n, fails] of failures.entries()) {
-        const next = { ...runs.setup, setup: `change ${n}`, makeEngine: makerOf(`change ${n}`, fails) };
+        const next = { ...runs.setup, setup: `change ${n}`, leaving: [], makeEngine: makerOf(`change ${n}`, fails) };
         let answer = null as Reloaded | null;
         void runs.rotation.reload(next).then(told => (answer = told));
         await advanceUntil(world.clock, 50, () => answer !== null);

@@ -6,6 +6,7 @@ import { parse, stringify } from 'yaml';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { money, moneyOf, textOfMoney, type WireReply, type WireRequest } from '../../../src/core/index.ts';
+import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { runsOf } from '../../many.ts';
 import { doomed, restarted } from '../crashes.ts';
@@ -171,6 +172,7 @@ describe('a reload of a bot with several books', () => {
 
   test('that would halt an added or changed book is refused with the name of the book', async () => {
     const desk = await deskWith(['btc_mxn', 'eth_mxn']);
+    const { length: runs } = recordingsIn(desk.bot.world.stateDir);
     const { books, ...file } = parse(desk.whole) as Tree & { books: Entry[] };
     for (const i of [1, 2]) {
       const changed = structuredClone(books).slice(0, 3 - (2 - i));
@@ -178,8 +180,13 @@ describe('a reload of a bot with several books', () => {
       desk.bot.text = stringify({ ...file, books: changed });
       const answer = await desk.bot.ask();
       expect(answer.end).toBe('kept');
-      expect(answer.lines[0]).toContain(`${changed[i]!.symbol}`);
+      expect(answer.lines[0]).toMatch(
+        new RegExp(`^${changed[i]!.symbol}: the bot would (halt immediately|not quote): `),
+      );
+      expect(answer.lines).toHaveLength(2);
     }
+    expect(recordingsIn(desk.bot.world.stateDir)).toHaveLength(runs);
+    expect(desk.quoted()).toEqual(['btc_mxn', 'eth_mxn']);
     await desk.bot.end();
   });
 
@@ -208,13 +215,20 @@ describe('a reload of a bot with several books', () => {
     const placesEth = ({ method, target, body }: WireRequest) =>
       method === 'POST' && target === '/api/v3/orders' && String(body).includes('eth_mxn');
     // Orders of this book arrive, but neither their answers nor any list or look-up of orders.
-    fate = request => (placesEth(request) ? 'unanswered' : /orders/.test(request.target) ? 'lost' : 'arrives');
+    let pausedAt = Infinity;
+    let placedLater = 0;
+    fate = request => {
+      if (placesEth(request) && world.clock.elapsed() > pausedAt) placedLater++;
+      return placesEth(request) ? 'unanswered' : /orders/.test(request.target) ? 'lost' : 'arrives';
+    };
     for (const order of [...world.box.exchange.venue.accounts.get(world.box.account.id)!.active.values()])
       if (order.instrument.symbol === 'eth_mxn') world.box.exchange.venue.cancel(order);
     await world.clock.advance(20 * SECOND);
     desk.has(['btc_mxn', 'btc_usd']);
+    // The bot has read the request, and requests in flight have arrived.
+    pausedAt = world.clock.elapsed() + 5 * SECOND;
     const answer = await desk.bot.ask();
-    expect(answer.end).toBe('kept');
+    expect([answer.end, placedLater]).toEqual(['kept', 0]);
     expect(answer.lines.join('; ')).toMatch(/eth_mxn: the outcome of an order stayed unknown for 120 s/);
     fate = () => 'arrives';
     await world.clock.advance(MINUTE);

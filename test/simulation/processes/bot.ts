@@ -287,6 +287,7 @@ export class Bot {
       const others = booksOf(of).slice(1);
       return {
         setup: JSON.stringify(of),
+        leaving: [],
         ...(others.length === 0
           ? {}
           : {
