@@ -25,6 +25,12 @@ const outputOnly = {
 const bounded =
   'Read files through guard/files.ts and bodies through guard/body.ts: regular files only, up to a maximum.';
 const wholeFiles = name => ({ name, importNames: ['readFile', 'readFileSync'], message: bounded });
+// With `recursive`, it never returns in /proc, where a folder that exists is reported as missing.
+const folders = name => ({
+  name,
+  importNames: ['mkdir', 'mkdirSync'],
+  message: 'Make folders through makeFolder of guard/folders.ts: a recursive mkdir may never return.',
+});
 const unboundedReads = [
   // What is opened for reading by a path; of a folder only, to sync it.
   "CallExpression[callee.name=/^open(Sync)?$/][arguments.1.value='r']:not([arguments.0.name=/^(dir|folder)$/])",
@@ -69,9 +75,12 @@ export default tseslint.config(
   {
     files: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
     // The page's script runs in a browser.
-    ignores: ['src/guard/files.ts', 'src/console/page/**', 'src/cli/terminal/output.ts'],
+    ignores: ['src/guard/files.ts', 'src/guard/folders.ts', 'src/console/page/**', 'src/cli/terminal/output.ts'],
     rules: {
-      'no-restricted-imports': ['error', { paths: ['node:fs', 'node:fs/promises'].map(wholeFiles) }],
+      'no-restricted-imports': [
+        'error',
+        { paths: ['node:fs', 'node:fs/promises'].flatMap(name => [wholeFiles(name), folders(name)]) },
+      ],
       'no-restricted-syntax': ['error', outputOnly, ...unboundedReads],
       'no-console': 'error',
     },
@@ -79,7 +88,7 @@ export default tseslint.config(
   { files: ['test/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...unevenDraws] } },
   { files: ['test/**/*.test.ts'], rules: { 'no-restricted-syntax': ['error', ...shortTimeouts, ...unevenDraws] } },
   {
-    files: ['src/guard/files.ts', 'src/console/page/**/*.ts'],
+    files: ['src/guard/files.ts', 'src/guard/folders.ts', 'src/console/page/**/*.ts'],
     rules: { 'no-console': 'error', 'no-restricted-syntax': ['error', outputOnly] },
   },
   {

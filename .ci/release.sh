@@ -22,6 +22,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 packed=$(npm pack --silent --ignore-scripts --pack-destination "$work")
 tar -xzf "$work/$packed" -C "$work"
+# Pages for developers are not in the package: links to them lead to the repository.
+node config/image/packedLinks.mjs "$work/package" "$repository" "$tag"
 (
   cd "$work/package"
   npm pkg delete private

@@ -12,7 +12,6 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -22,6 +21,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from './folders.ts';
 
 type NewFileOptions = {
   /** Path of the temporary file. Default: the path of the file with the suffix `.new`. */
@@ -44,7 +44,7 @@ export class NewFile {
   /** Creates missing folders. Throws if the temporary file cannot be created. */
   constructor(file: string, { beside = `${file}.new`, mode = 0o600, folderMode = 0o700 }: NewFileOptions = {}) {
     [this.#file, this.#beside] = [file, beside];
-    mkdirSync(dirname(file), { recursive: true, mode: folderMode });
+    makeFolder(dirname(file), folderMode);
     rmSync(beside, { force: true });
     const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
     this.#fd = openSync(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);

@@ -24,6 +24,8 @@ export {
   SMALL_FILE,
   TEXT_FILE,
 } from './files.ts';
+export { fileErrorCode, fileProblem } from './fileErrors.ts';
+export { makeFolder } from './folders.ts';
 export { GuardedServer, textAnswer } from './guardedServer.ts';
 export { OpenRequests } from './openRequests.ts';
 export { orNull } from './orNull.ts';

@@ -3,7 +3,7 @@
  * every page includes.
  */
 import { createRequire } from 'node:module';
-import { LARGE_FILE, readRegularFile, writeOutputFile } from '../guard/index.ts';
+import { fileProblem, LARGE_FILE, readRegularFile, writeOutputFile } from '../guard/index.ts';
 import type { PageParts } from '../pages/index.ts';
 import { UsageError } from './usageError.ts';
 
@@ -12,8 +12,7 @@ export function written<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new UsageError(`--out: cannot write ${path} (${code})`);
+    throw new UsageError(`--out: cannot write ${path} (${fileProblem(error)})`);
   }
 }
 

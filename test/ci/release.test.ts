@@ -1,5 +1,5 @@
 /** What `.ci/release.sh` makes can be published, and the tree cannot; both against a registry of this test. */
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -54,6 +54,7 @@ beforeAll(async () => {
     cpSync(join(ROOT, path), join(clone, path), { recursive: true });
   mkdirSync(join(clone, 'config/image'), { recursive: true });
   writeFileSync(join(clone, 'config/image/build.mjs'), '');
+  cpSync(join(ROOT, 'config/image/packedLinks.mjs'), join(clone, 'config/image/packedLinks.mjs'));
   mkdirSync(join(clone, 'docs'));
   writeFileSync(join(clone, 'docs/upgrading.md'), 'No release has been published yet.\n');
   writeFileSync(join(clone, '.gitignore'), 'node_modules\n');
@@ -104,6 +105,10 @@ describe('a release', () => {
       bin: { puntas: 'bin/puntas.mjs' },
     });
     expect(versions[version]).not.toHaveProperty('private');
+    const readme = execFileSync('tar', ['-xzOf', join(out, `puntas-${version}.tgz`), 'package/README.md'], {
+      encoding: 'utf8',
+    });
+    expect(readme).toContain(`](https://github.com/some/name/blob/v${version}/CONTRIBUTING.md)`);
   });
 
   test('is never made by npm publish in the tree: npm refuses, and the registry receives nothing', async () => {

@@ -1,6 +1,7 @@
 /** The table by which only the command that is asked for is loaded: each file adds exactly the commands it stands for. */
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
+import { COMMAND_GROUPS } from '../../src/cli/terminal/commandGroups.ts';
 import { addCommands, COMMAND_FILES } from '../../src/cli/commands/index.ts';
 
 const namesIn = (program: Command) => program.commands.map(command => command.name());
@@ -20,7 +21,20 @@ describe('the commands', () => {
     expect(namesIn(one)).toEqual(['ledger']);
     const all = new Command();
     await addCommands(all, ['frob']);
-    expect(namesIn(all)).toEqual(COMMAND_FILES.flatMap(({ names }) => names));
+    expect(namesIn(all).toSorted()).toEqual(COMMAND_FILES.flatMap(({ names }) => names).toSorted());
+  });
+
+  test('are listed in groups: first the three to start with, and each command once, in the order of its group', async () => {
+    const all = new Command('puntas');
+    await addCommands(all, []);
+    const help = all.helpInformation();
+    const listed = [...help.matchAll(/^(\S.*):\n((?: .*\n?)+)/gm)].slice(1).map(([, title, rows]) => ({
+      title,
+      names: [...rows!.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name),
+    }));
+    const [first, ...others] = COMMAND_GROUPS;
+    expect(listed).toEqual([{ ...first, names: [...first!.names, 'help'] }, ...others]);
+    expect(COMMAND_GROUPS.flatMap(({ names }) => names).toSorted()).toEqual(namesIn(all).toSorted());
   });
 
   test('show the values that are taken without a flag as a person writes them: times with their unit, shares in words, no empty brackets', async () => {

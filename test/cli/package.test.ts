@@ -1,12 +1,30 @@
 /** What is shipped: the program, its configurations and pages, nothing that only developers run; and what others may import. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { SAMPLE_FILES } from '../../src/wiring/shipped/shippedFiles.ts';
 import { ownStrategyOnPage } from '../docs/ownStrategy.ts';
 import { ROOT } from './program.ts';
+// @ts-expect-error A script of the release without types.
+import { packedPage as untyped } from '../../config/image/packedLinks.mjs';
+
+const packedPage = untyped as (
+  text: string,
+  page: string,
+  isPacked: (path: string) => boolean,
+  repository: string | undefined,
+) => string;
 
 type Package = {
   readonly private?: boolean;
@@ -72,27 +90,30 @@ test('the tree cannot be published: only the release makes a package of it that 
   expect(isPrivate).toBe(true);
 });
 
-/** Left to the repository: pages for developers, and what needs a clone. */
-const LEFT_OUT =
-  /^(?:docs\/development\/.*|CONTRIBUTING\.md|src\/README\.md|compose\.yaml|config\/compose\/bot\.yaml)$/;
+const isShipped = (target: string) => paths.some(path => path === target || path.startsWith(`${target}/`));
+/** Relative links and images of a page, as paths from the root. */
+const linksOf = (text: string, page: string): readonly string[] =>
+  [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/\]\(([^()\s]+)\)|src="([^"]+)"/g)]
+    .map(([, link, image]) => (link ?? image!).split('#')[0]!)
+    .filter(link => link !== '' && !/^[a-z]+:/.test(link))
+    .map(link => join(dirname(page), link).replace(/\/$/, ''));
 
-test('every link of a shipped page leads to a shipped file, or to what only developers and clones need', () => {
-  const links = paths
-    .filter(path => path.endsWith('.md'))
-    .flatMap(page =>
-      [
-        ...textOf(page)
-          .replace(/^```[\s\S]*?^```/gm, '')
-          .matchAll(/\]\(([^()\s]+)\)|src="([^"]+)"/g),
-      ]
-        .map(([, link, image]) => (link ?? image!).split('#')[0]!)
-        .filter(link => link !== '' && !/^[a-z]+:/.test(link))
-        .map(link => join(dirname(page), link).replace(/\/$/, '')),
-    );
-  expect(links.length).toBeGreaterThan(300);
-  const isShipped = (target: string) => paths.some(path => path === target || path.startsWith(`${target}/`));
-  expect(links.filter(target => !isShipped(target) && !LEFT_OUT.test(target))).toEqual([]);
-});
+test.each([['https://github.com/some/name/blob/v1'], [undefined]])(
+  'every relative link of a page, as it is released for %s, leads to a shipped file',
+  repository => {
+    const pages = paths.filter(path => path.endsWith('.md'));
+    const released = pages.map(page => ({ page, text: packedPage(textOf(page), page, isShipped, repository) }));
+    const links = released.flatMap(({ page, text }) => linksOf(text, page));
+    expect(links.length).toBeGreaterThan(300);
+    expect(links.filter(target => !isShipped(target))).toEqual([]);
+    // What leads out of the package is in the repository, and is not lost.
+    const left = pages.flatMap(page => linksOf(textOf(page), page)).filter(target => !isShipped(target));
+    expect(left.length).toBeGreaterThan(20);
+    for (const target of left) expect(existsSync(join(ROOT, target)), target).toBe(true);
+    const absolute = released.flatMap(({ text }) => [...text.matchAll(/\]\(https:\/\/github\.com\/some\/name\//g)]);
+    expect(absolute).toHaveLength(repository === undefined ? 0 : left.length);
+  },
+);
 
 test('the strategy file of the page type-checks and runs on `puntas/strategy`, and a tape on `puntas/tape`; nothing else is exported', () => {
   const own = join(dir, 'own');

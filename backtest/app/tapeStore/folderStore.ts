@@ -1,8 +1,8 @@
 /** Store of files by hash, in a folder shared by several machines. */
 import { constants } from 'node:fs';
-import { access, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, copyFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { synced } from '../../../src/guard/index.ts';
+import { synced, makeFolder } from '../../../src/guard/index.ts';
 import { isMissing, TEMPORARY_NAME, temporaryName } from './temporaryNames.ts';
 import { StoreProblem, type FileContent, type StoredFiles } from './storedFiles.ts';
 
@@ -35,7 +35,7 @@ export class FolderStore implements StoredFiles {
    */
   async put(sha256: string, content: FileContent): Promise<void> {
     await this.#told(async () => {
-      await mkdir(this.shown, { recursive: true });
+      makeFolder(this.shown);
       const part = join(this.shown, temporaryName(sha256));
       try {
         if ('text' in content) await writeFile(part, content.text);

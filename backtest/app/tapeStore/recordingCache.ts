@@ -3,9 +3,9 @@
  * absent, checked by its hashes before use, and evicted if space is needed.
  */
 import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { synced } from '../../../src/guard/index.ts';
+import { synced, makeFolder } from '../../../src/guard/index.ts';
 import { isMissing, TEMPORARY_NAME, temporaryName } from './temporaryNames.ts';
 import { flawOf, hashOfFile, MANIFEST_BYTES_MAX, manifestIn, recordingIn } from './recordingFiles.ts';
 import { StoreProblem, type StoredFiles } from './storedFiles.ts';
@@ -133,7 +133,7 @@ export class RecordingCache {
     const part = join(dir, name);
     this.#parts.set(name, 0);
     try {
-      await mkdir(join(part, 'files'), { recursive: true });
+      makeFolder(join(part, 'files'));
       this.#touch(part);
       await fetchedFile(store, hash, join(part, 'manifest.json'), MANIFEST_BYTES_MAX);
       const { name: folder, isFolder, files } = manifestIn(part);
@@ -145,7 +145,7 @@ export class RecordingCache {
       const folders = new Set([part, join(part, 'files')]);
       for (const { name: file, sha256, size } of files) {
         const to = join(part, 'files', ...(isFolder ? [folder] : []), file);
-        await mkdir(dirname(to), { recursive: true });
+        makeFolder(dirname(to));
         await fetchedFile(store, sha256, to, size);
         for (let above = dirname(to); !folders.has(above); above = dirname(above)) folders.add(above);
       }

@@ -2,18 +2,8 @@
  * Registry of trials: one append-only file for all studies of a folder. Each line records a started study, a finished
  * trial, an opened holdout, or the result of a holdout.
  */
-import { openRegularFile, syncFolder } from '../../../src/guard/index.ts';
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
+import { openRegularFile, syncFolder, makeFolder } from '../../../src/guard/index.ts';
+import { closeSync, constants, existsSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Point } from '../../index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
@@ -163,7 +153,7 @@ export class Registry {
   }
 
   #open(): number {
-    mkdirSync(this.#dir, { recursive: true });
+    makeFolder(this.#dir);
     const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
     const fd = openSync(this.file, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o644);
     syncFolder(this.#dir);

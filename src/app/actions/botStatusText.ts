@@ -32,23 +32,24 @@ export function botStatusMessage(of: BotStatus, where: string): string {
 
 function statusRows(of: BotStatus, where: string): { readonly title: string; readonly rows: readonly StatusRow[] } {
   const { run, heldBy, lastAction, note, disk, profit } = of;
-  const books = [...(run === null ? [] : [run]), ...(of.otherBooks ?? [])].map(({ book }) => book);
+  const others = of.otherBooks ?? [];
+  const books = [...(run === null ? [] : [run]), ...others].map(({ book }) => book);
+  // With several books, the rows of each book follow its name.
+  const alone = others.length === 0 ? run : null;
   const name = run === null ? where : `${run.instance} on ${books.join(', ')}`;
   const rows: readonly StatusRow[] = [
-    ...(run === null ? [] : [['regime', regimeText(run, heldBy)] as const]),
+    ...(alone === null ? [] : [['regime', regimeText(alone, heldBy)] as const]),
     ...(heldBy.length === 0
       ? [['held by', 'none'] as const]
       : heldBy.map(held => ['held by', heldText(held)] as const)),
-    ...(run === null ? [] : runRows(run)),
-    ...(of.otherBooks ?? []).flatMap(other => bookRows(other, of)),
+    ...(alone === null ? [] : runRows(alone)),
+    ...(run === null || alone !== null ? [] : bookRows(run, profit, of)),
+    ...others.flatMap(other => bookRows(other, profitOf(other, of), of)),
     ...(run?.elsewhere ? elsewhereRows(run.elsewhere, of) : []),
     ...(disk === null
       ? []
       : [['disk', `the state directory cannot be written (${disk}); figures and heartbeats may be outdated`] as const]),
-    ...(profit === null ? [] : [['profit', profitText(profit)] as const]),
-    ...(profit === null && run !== null && run.profit === null && run.unknown !== null
-      ? [['profit', `unknown until the bot has read its trades again: ${run.unknown}`] as const]
-      : []),
+    ...(others.length > 0 ? [] : profitRows(run, profit)),
     ...(of.otherProfits ?? []).flatMap(({ book, profit: other }) =>
       other === null || books.includes(book) ? [] : [['profit', `of ${book}: ${profitText(other)}`] as const],
     ),
@@ -58,15 +59,25 @@ function statusRows(of: BotStatus, where: string): { readonly title: string; rea
   return { title: `${name}: ${lifeText(of)}`, rows };
 }
 
-/** Returns the rows of a further book. */
-function bookRows(run: RunStatus, { heldBy, otherProfits = [] }: BotStatus): readonly StatusRow[] {
-  const profit = otherProfits.find(({ book }) => book === run.book)?.profit ?? null;
+/** Returns the rows of one of several books. */
+function bookRows(run: RunStatus, profit: BotStatus['profit'], { heldBy }: BotStatus): readonly StatusRow[] {
+  const known = profitRows(run, profit);
   return [
     ['book', run.book],
     ['regime', regimeText(run, heldBy)],
     ...runRows(run),
-    ['profit', profit === null ? 'unknown' : profitText(profit)],
+    ...(known.length > 0 ? known : [['profit', 'unknown'] as const]),
   ];
+}
+
+const profitOf = ({ book }: RunStatus, { otherProfits = [] }: BotStatus): BotStatus['profit'] =>
+  otherProfits.find(other => other.book === book)?.profit ?? null;
+
+/** Returns the row of the profit, or no row if the bot has not run or states no reason for a missing profit. */
+function profitRows(run: RunStatus | null, profit: BotStatus['profit']): readonly StatusRow[] {
+  if (profit !== null) return [['profit', profitText(profit)]];
+  if (run === null || run.profit !== null || run.unknown === null) return [];
+  return [['profit', `unknown until the bot has read its trades again: ${run.unknown}`]];
 }
 
 function runRows(run: RunStatus): readonly StatusRow[] {

@@ -172,7 +172,7 @@ async function answered(question: InitQuestion, { given, ask, say }: InitOptions
     const said = await ask(question, wrong);
     if (said === '' && proposal !== null) return take(proposal, proposed);
     wrong = said === '' ? 'this question has no default; enter an answer' : problem(said);
-    if (wrong === null) return take(said, 'from your flag');
+    if (wrong === null) return take(said, 'your answer');
   }
 }
 

@@ -22,7 +22,7 @@ export type ProfitNow = {
 
 /** Returns the sentence about an unknown profit, without a full stop. */
 export const unknownProfit = (why: string): string =>
-  `Profit is unknown until the bot has read its trades again (${why})`;
+  `The profit of now is unknown until the bot has read its trades again (${why}); try again in some seconds`;
 
 /** Returns the profit as it is printed; `null` if it is unknown or was never stored. */
 export const printedProfit = (of: ProfitNow | null, minor: string): PrintedProfit | null =>

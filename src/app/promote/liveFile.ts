@@ -1,6 +1,6 @@
 /** Live file of a promotion: its text, copies of all earlier texts, and its atomic replacement. */
-import { followed, readRegularFile, TEXT_FILE, syncFolder, writeDurably } from '../../guard/index.ts';
-import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
+import { followed, readRegularFile, TEXT_FILE, syncFolder, writeDurably, makeFolder } from '../../guard/index.ts';
+import { chmodSync, chownSync, existsSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -93,7 +93,7 @@ export function putInPlace(file: string, text: string | null, dir: string | null
 }
 
 const isOneDisk = (one: string, other: string): boolean => {
-  mkdirSync(other, { recursive: true, mode: 0o700 });
+  makeFolder(other, 0o700);
   return statSync(one).dev === statSync(other).dev;
 };
 

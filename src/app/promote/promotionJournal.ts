@@ -2,8 +2,8 @@
  * Append-only journal of a live file's promotions. Each line is synced to disk, and has its own digest and the digest
  * of the previous line.
  */
-import { LARGE_FILE, readRegularFile, appendLineDurably } from '../../guard/index.ts';
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { LARGE_FILE, readRegularFile, appendLineDurably, makeFolder } from '../../guard/index.ts';
+import { existsSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { assertFolderTrusted } from '../../live/files/stateDir.ts';
 import { lockFolder } from '../../live/files/folderLock.ts';
@@ -156,7 +156,7 @@ function isWhole(text: string, { digest }: Line, areSealed: boolean): boolean {
 
 /** Runs `work` under the lock of the folder. Rejects with `UsageError` (code 1) if another process has the lock. */
 export async function withPromotionLock<T>({ liveFile, dir }: Place, work: () => Promise<T>): Promise<T> {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir, 0o700);
   const unlock = lockFolder(dir);
   if (unlock === null)
     throw new UsageError(

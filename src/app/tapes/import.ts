@@ -2,7 +2,8 @@
  * `puntas import`: imports recordings of other programs, or of a bot, as a tape. An import is complete or has no
  * effect.
  */
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs';
+import { makeFolder } from '../../guard/index.ts';
 import { join } from 'node:path';
 import {
   bytesToRead,
@@ -96,7 +97,7 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
       );
     const before = existsSync(folder) ? openStoredTape(out, { book: name }) : null;
     const recording = before === null ? found : await continuing(before, found, options, given, bar.add);
-    mkdirSync(out, { recursive: true });
+    makeFolder(out);
     const work = mkdtempSync(join(out, UNFINISHED));
     unfinished.push(work);
     const lastDay = before === null ? null : new LastDay(out, work, name);

@@ -4,12 +4,13 @@
  */
 import type { Command } from 'commander';
 import { printError } from '../terminal/output.ts';
+import { groupCommands } from '../terminal/commandGroups.ts';
 import { EXAMPLES } from '../terminal/examples.ts';
 import { refuseRepeated } from '../terminal/givenFlags.ts';
 
 type Add = (program: Command) => void;
 
-/** Command files, in the order of the `--help` list. */
+/** Command files. */
 export const COMMAND_FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<Add> }[] = [
   { names: ['run', 'check', 'exchange', 'sentinel'], load: async () => (await import('./trade.ts')).addTradeCommands },
   { names: ['init', 'samples', 'doctor'], load: async () => (await import('./setup.ts')).addSetupCommands },
@@ -73,6 +74,7 @@ export async function addCommands(program: Command, args: readonly string[]): Pr
   warnOfConfigs(line => printError(line));
   const asked = COMMAND_FILES.filter(({ names }) => args[0] !== undefined && names.includes(args[0]));
   for (const { load } of asked.length > 0 ? asked : COMMAND_FILES) (await load())(program);
+  if (asked.length === 0) groupCommands(program);
   addExamples(program, '');
   refuseRepeated(program);
 }

@@ -29,7 +29,7 @@ export function addReloadCommand(program: Command): void {
   ofBot(program.command('reload').description('apply all changes of a configuration to a running bot, or none'), 'file')
     .option('--preview', 'only show the effect', false)
     .addOption(new Option('--reason <text>', 'reason for the record').default('', 'none'))
-    .option('--digest <sha256>', 'apply only a file with this SHA-256', digestFlag)
+    .option('--digest <sha256>', 'apply only a file with this SHA-256 (its first 8 to 64 digits)', digestFlag)
     .option('--by <name>', 'your name for the record (default: your login)')
     .option('--json', 'print one JSON object', false)
     .action(async ({ json, by = ownName(), ...flags }: Flags) => {

@@ -73,5 +73,7 @@ const wholeUnits = (sum: Money): string => textOfMoney(money(sum - (sum % 10n **
 export function describeTier({ currency, volume, makerRate, next }: AccountTier): string {
   const now = `30-day volume ${wholeUnits(volume)} ${currency}, maker fee ${ratePercent(makerRate)}`;
   if (next === null) return `${now}, the best tier`;
-  return `${now}; above ${wholeUnits(next.above)} ${currency} (${wholeUnits(next.missing)} ${currency} more), the maker fee is ${ratePercent(next.makerRate)}, which saves ${wholeUnits(next.monthly)} ${currency} per month at the current volume`;
+  const saved = wholeUnits(next.monthly);
+  const saves = saved === '0' ? '' : `, which saves ${saved} ${currency} per month at the current volume`;
+  return `${now}; above ${wholeUnits(next.above)} ${currency} (${wholeUnits(next.missing)} ${currency} more), the maker fee is ${ratePercent(next.makerRate)}${saves}`;
 }

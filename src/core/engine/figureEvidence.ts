@@ -64,11 +64,14 @@ export class FigureEvidence {
 }
 
 function whileRunning({ account, fresh, orders, regime, staleAfterMs }: EvidenceSources, at: Millis): MissingEvidence {
-  if (!(at - fresh.trades <= staleAfterMs)) return all(UNREAD);
+  if (!(at - fresh.trades <= staleAfterMs)) return all(staleText(staleAfterMs));
   if (orders.areTradesMissing) return all(UNLISTED);
   if (account.differs) return all(DIFFERENT);
   return { trades: null, holdings: regime.unread };
 }
+
+/** At a start or a delay, the trades are old although no read has failed. */
+const staleText = (ms: Millis): string => `the last read of the account's trades is more than ${ms / 1_000} s old`;
 
 const all = (why: string): MissingEvidence => ({ trades: why, holdings: why });
 const NOTHING_MISSING: MissingEvidence = { trades: null, holdings: null };

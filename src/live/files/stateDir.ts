@@ -1,7 +1,8 @@
 /** State directory: private to its owner. A directory of another user, or one that others can write to, is rejected. */
-import { existsSync, lstatSync, mkdirSync, readdirSync, statSync, type Stats } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
+import { makeFolder } from '../../guard/index.ts';
 import { dirname, join, resolve } from 'node:path';
-import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
+import { diskAdvice, diskTroubleOf } from './diskTrouble.ts';
 
 const STATE_DIRECTORY = 'the state directory';
 
@@ -49,10 +50,9 @@ export function assertFolderTrusted(dir: string, what: string): void {
 
 function make(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeFolder(dir, 0o700);
   } catch (error) {
-    // With `recursive`, Node reports a read-only disk as a missing folder, so the disk is tested.
-    const trouble = diskTroubleOf(error) ?? tryDisk(nearestFolder(resolve(dir)));
+    const trouble = diskTroubleOf(error);
     const why = error instanceof Error ? error.message : String(error);
     const advice =
       trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearestFolder(resolve(dir)));

@@ -3,11 +3,10 @@
  * the store, the oldest deliveries of the largest sender are deleted.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { Millis } from '../../core/index.ts';
-import { senderOf } from '../../guard/index.ts';
+import { senderOf, makeFolder } from '../../guard/index.ts';
 import { ROW_BYTES } from './rates.ts';
 
 export type Arrived = {
@@ -53,7 +52,7 @@ export const INBOX_FILE = 'inbox.db';
 
 /** Opens the store of deliveries in a state directory. Throws if it cannot be written. */
 export function openInboxStore(dir: string, keep: InboxBounds): InboxStore {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir, 0o700);
   const db = new Database(join(dir, INBOX_FILE));
   // With FULL, each commit syncs the log, so that acknowledged deliveries survive a crash of the machine.
   db.pragma('journal_mode = WAL');

@@ -1,10 +1,9 @@
 /** Recordings of a state directory. Each run has one append-only file, so that old runs can be deleted one by one. */
-import { openRegularFile, syncFolder } from '../../guard/index.ts';
+import { openRegularFile, syncFolder, makeFolder } from '../../guard/index.ts';
 import {
   closeSync,
   fdatasyncSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -100,7 +99,7 @@ export function forgetOld(dir: string, current: number, maxBytes: number, maxRun
 
 /** Starts the recording of a run. Throws if the disk does not accept the recording. */
 export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir, 0o700);
   const file = openSync(join(dir, recordingName(of.run)), 'wx', 0o600);
   let bytes = 0;
   let closed = false;

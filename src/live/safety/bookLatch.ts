@@ -2,10 +2,10 @@
  * Latches of single books: halt, pause and reduce-only of one book, beside those of the whole bot. Each book has a
  * folder of its own in the state directory.
  */
-import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BOOK_NAME, textOfError } from '../../core/index.ts';
-import { orNull, syncFolder } from '../../guard/index.ts';
+import { orNull, syncFolder, makeFolder } from '../../guard/index.ts';
 import { assertStateDirTrusted, BOOK_LATCHES_FOLDER } from '../files/stateDir.ts';
 import { latchIn, LIFTED_FILE, type Halt, type Latch } from './latch.ts';
 
@@ -33,7 +33,7 @@ export function bookLatchIn(stateDir: string, symbol: string): BookLatch {
   const dir = bookLatchFolder(stateDir, symbol);
   const latch = latchIn(dir, { file: join(stateDir, LIFTED_FILE), book: symbol });
   const write = <T>(change: () => T): T => {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeFolder(dir, 0o700);
     // Also for a folder that exists: a killed command may have made it without a sync.
     for (const folder of [dirname(dir), stateDir, dirname(stateDir)]) syncFolder(folder);
     return change();

@@ -2,7 +2,8 @@
  * Copy of the last day of a stored tape. The copy is continued in another folder and then moved back, so that a killed
  * process leaves the tape intact.
  */
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { makeFolder } from '../../guard/index.ts';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { bookFolder, dayFolder, partitions, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
@@ -22,7 +23,7 @@ export class LastDay {
     const day = partitions(bookFolder(dir, book), 'day=').at(-1);
     if (day === undefined) throw new Error(`${bookFolder(dir, book)}: no recorded days`);
     [this.#dir, this.#work, this.#book, this.#day] = [dir, work, book, day];
-    mkdirSync(bookFolder(work, book), { recursive: true });
+    makeFolder(bookFolder(work, book));
     this.#copied = this.#sizes();
     cpSync(dayFolder(dir, book, day), dayFolder(work, book, day), { recursive: true });
   }

@@ -2,20 +2,10 @@
  * Writer that appends rows to a stored tape. Rows are durable after `flush`, earlier rows stay intact, and each UTC day
  * has its own files.
  */
-import {
-  closeSync,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  writeSync,
-  existsSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lotOf, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
-import { syncFolder } from '../../guard/index.ts';
+import { syncFolder, makeFolder } from '../../guard/index.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
 import {
@@ -265,7 +255,7 @@ export class TapeWriter extends RowSink {
     const { dir, rules, source, depth = Infinity, quotesOnly = false } = this.#options;
     const day = dayOf(at);
     const folder = dayFolder(dir, rules.book, day);
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     this.#day = { name: day, ...openDay(folder), rows: 0, hash: new ContentHash(), done: false };
     this.#dayEnd = startOfDay(day) + DAY_MS;
     const head: Head = {

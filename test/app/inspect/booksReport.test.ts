@@ -132,6 +132,15 @@ describe('a bot with three books', () => {
     expect(text).toMatch(/^usd \(btc_usd\): /m);
     const status = botStatusText(await botStatus(dir, clock), dir);
     expect(status.match(/^ +profit +[+-]\S+ (mxn|usd) since the opening/gm)).toHaveLength(3);
+    // The rows of each book follow its name, and all of them have the same rows.
+    const rows = status.split('\n').flatMap(row => /^ {2}(\S.{10})(.*)$/.exec(row)?.slice(1, 3) ?? []);
+    const names = rows.filter((_, i) => i % 2 === 0).map(name => name.trim());
+    const values = rows.filter((_, i) => i % 2 === 1);
+    const OF_BOOK = ['book', 'regime', 'quotes', 'market', 'inventory', 'limits', 'fills', 'profit'];
+    expect(names).toEqual(['held by', ...BOOKS.flatMap(() => OF_BOOK), 'actions']);
+    expect(values.filter((_, i) => names[i] === 'book')).toEqual(BOOKS);
+    const currencies = values.filter((_, i) => names[i] === 'profit').map(value => value.split(' ')[1]);
+    expect(currencies).toEqual(BOOKS.map(book => pairOf(book)[1]));
     const lines = await ledger(dir, { entries: false, form: 'text' }, clock);
     for (const book of BOOKS) expect(lines.filter(line => line.startsWith(`${book}: profit `))).toHaveLength(1);
     expect(lines.filter(line => line.startsWith('all books in '))).toHaveLength(2);

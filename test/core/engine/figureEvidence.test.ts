@@ -35,7 +35,11 @@ describe('the figures of a bot that runs', () => {
     ['all of it', {}, both(null)],
     ['no balances', { account: account({ isOpen: false }) }, both('the balances have not been read yet')],
     ['no trades', { fresh: { trades: -Infinity } }, both('the trades of the account have not been read yet')],
-    ['old trades', { fresh: { trades: NOW - 5_001 } }, both('the trades of the account could not be read')],
+    [
+      'old trades',
+      { fresh: { trades: NOW - 5_001 } },
+      both("the last read of the account's trades is more than 5 s old"),
+    ],
     [
       'unlisted trades',
       { orders: { live: [], areTradesMissing: true } },

@@ -1,49 +1,8 @@
 /** Writes the page of commands from commander: one line, usage, options and examples of each. */
 import { Command, type Option } from 'commander';
+import { COMMAND_GROUPS } from '../../../src/cli/terminal/commandGroups.ts';
 import { EXAMPLES } from '../../../src/cli/terminal/examples.ts';
 import { COMMAND_FILES } from '../../../src/cli/commands/index.ts';
-
-/** Commands in the order of a user's work. */
-const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[] = [
-  ['Set up', ['init', 'samples', 'check', 'doctor', 'conformance', 'webhooks']],
-  ['Run', ['run', 'sentinel', 'exchange', 'alert']],
-  [
-    'Inspect',
-    [
-      'status',
-      'console',
-      'fleet',
-      'explain',
-      'report',
-      'ledger',
-      'hedges',
-      'replay',
-      'shadow',
-      'presence',
-      'surveillance',
-    ],
-  ],
-  [
-    'Act',
-    [
-      'remote',
-      'mcp',
-      'proposals',
-      'approve',
-      'reject',
-      'pause',
-      'cancel',
-      'reduce',
-      'flatten',
-      'halt',
-      'resume',
-      'reload',
-    ],
-  ],
-  ['Choose and tune', ['scout', 'backtest', 'compare', 'calibrate', 'tune', 'worker', 'promote']],
-  ['Recordings', ['record', 'import', 'tape', 'export']],
-  ['Develop', ['new-strategy', 'check-strategy']],
-];
 
 /** An option that this many commands have with the same text is described once. */
 const SHARED_MIN = 2;
@@ -59,19 +18,21 @@ export async function program(): Promise<Command> {
 export async function cliReference(): Promise<string> {
   const all = await program();
   const shared = sharedOptions(all);
-  const grouped = GROUPS.flatMap(([, names]) => names);
+  const grouped = COMMAND_GROUPS.flatMap(({ names }) => names);
   const left = all.commands.map(command => command.name()).filter(name => !grouped.includes(name));
-  if (left.length > 0) throw new Error(`in no group of test/docs/pages/cliReference.ts: ${left.join(', ')}`);
+  if (left.length > 0) throw new Error(`in no group of src/cli/terminal/commandGroups.ts: ${left.join(', ')}`);
   const named = (name: string): Command => all.commands.find(command => command.name() === name)!;
   return [
     '<!-- Generated from src/cli/commands by `npm run docs`. A test fails when this page is not what the code says. -->',
     '# Commands',
     INTRODUCTION,
-    GROUPS.map(([title, names]) => `- **${title}**: ${names.map(name => `[${name}](#${name})`).join(', ')}`).join('\n'),
+    COMMAND_GROUPS.map(
+      ({ title, names }) => `- **${title}**: ${names.map(name => `[${name}](#${name})`).join(', ')}`,
+    ).join('\n'),
     '## Shared options',
     'Each command lists those that it has after *Also*.',
     ['| option | meaning |', '|---|---|', ...[...shared.values()].map(option => row(option, false))].join('\n'),
-    ...GROUPS.flatMap(([, names]) => names.flatMap(name => section(named(name), '', shared))),
+    ...COMMAND_GROUPS.flatMap(({ names }) => names.flatMap(name => section(named(name), '', shared))),
   ].join('\n\n');
 }
 

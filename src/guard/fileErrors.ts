@@ -1,0 +1,31 @@
+/** Sentences for errors of the file system, instead of the text of the system. */
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'no permission',
+  EPERM: 'no permission',
+  EISDIR: 'a folder, expected a file',
+  ENOTDIR: 'a part of the path is a file, expected a folder',
+  ELOOP: 'the links of the path lead to themselves',
+  ENAMETOOLONG: 'the name is too long',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space left on the disk',
+  EDQUOT: 'the disk quota is used up',
+  EMFILE: 'too many open files',
+  ENFILE: 'too many open files',
+  EIO: 'the disk reports an error',
+};
+
+/** Code of an error of the system, such as ENOENT; `null` if the error has none. */
+export const fileErrorCode = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+
+/**
+ * Returns the problem with a file in one clause, such as "no such file". The clause contains neither the path nor the
+ * text of the system. An error that is not one of the system gives its own message.
+ */
+export function fileProblem(error: unknown): string {
+  const code = fileErrorCode(error);
+  if (code !== null && 'syscall' in (error as Error)) return SENTENCES[code] ?? code;
+  return error instanceof Error ? error.message : String(error);
+}
