@@ -22,6 +22,7 @@ import { Absence, type Missing } from './missingQuotes.ts';
 import { Buckets } from './buckets.ts';
 import { Durations, TimeByValue } from './distributions.ts';
 import { Fees, type FeeOptions } from '../exchange/fees.ts';
+import type { TradedVolume } from '../exchange/tradedVolume.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import { Hours, type Hour } from './hours.ts';
 import { NO_ASK, NO_BID, type OwnOrder } from '../exchange/ownOrders.ts';
@@ -39,6 +40,8 @@ export type CollectOptions = {
   readonly to: Millis;
   readonly gaps: readonly Gap[];
   readonly fees: FeeOptions;
+  /** Volume that the account has traded at the exchange, if several books share it. */
+  readonly volume?: TradedVolume;
   readonly budget: RequestBudget;
   /** Price at price index 0, in ticks. */
   readonly base: number;
@@ -135,6 +138,8 @@ export class Collector implements Watcher {
   readonly #options: CollectOptions;
   readonly #position: Position;
   readonly #fees: Fees;
+  /** Fee rates of the executions of which the bot has not heard, in order. */
+  readonly #charged: number[] = [];
   readonly #gaps: GapIterator;
   readonly #closed: GapIterator;
   readonly #spreadHours = new SpreadHours();
@@ -173,10 +178,10 @@ export class Collector implements Watcher {
   #requestsMost = 0;
 
   constructor(options: CollectOptions) {
-    const { instrument, from, to, gaps, fees, opening } = options;
+    const { instrument, from, to, gaps, fees, volume, opening } = options;
     this.#options = options;
     this.#position = new Position(instrument, opening);
-    this.#fees = new Fees(instrument, fees);
+    this.#fees = new Fees(instrument, fees, volume);
     this.#gaps = new GapIterator(gaps);
     this.#closed = new GapIterator(gaps.filter(isClosed));
     this.#series = new Buckets(from, LOOK_MS, SERIES);
@@ -266,6 +271,13 @@ export class Collector implements Watcher {
     return money(before - this.#position.profit().hedging);
   }
 
+  /** Returns the fee rate of the oldest execution of which the bot has not heard. */
+  takeCharged(): number {
+    const rate = this.#charged.shift();
+    if (rate === undefined) throw new Error('the bot heard of an execution that the exchange did not charge');
+    return rate;
+  }
+
   /** Change of the account's balances since the start, in each currency. */
   get moved(): { readonly major: Money; readonly minor: Money } {
     return { major: money(this.#position.inventory - this.#options.opening), minor: this.#position.cash };
@@ -332,7 +344,11 @@ export class Collector implements Watcher {
     const { instrument } = this.#options;
     const side: Side = order.side === BUY ? 'buy' : 'sell';
     const price = ticksOf(ticks);
-    const { major, minor, fee } = this.#fees.fill(side, price, lotsOf(lots), order.takes);
+    // Another book may have changed the tier.
+    this.#fees.review();
+    const rate = this.#fees.rate(order.takes);
+    this.#charged.push(rate);
+    const { major, minor, fee } = this.#fees.fill(side, price, lotsOf(lots), order.takes, rate);
     this.#fees.traded(minor, at);
     this.#position.fill({
       tid: String(++this.#tids),

@@ -198,7 +198,7 @@ function deskConfigOf({ config: path, venueFees: fees }: BacktestFlags): Config 
 const ONE_BOOK_FLAGS = ['book', 'flowDrift', 'fitted', 'fillModel', 'reference', 'latencySweep', 'threads'] as const;
 
 async function backtestBooks(config: Config, options: BacktestFlags, self: Command): Promise<void> {
-  refuseGiven(self, ONE_BOOK_FLAGS, 'not supported with several books; remove them, or use the key book');
+  refuseGiven(self, ONE_BOOK_FLAGS, 'not supported with several books; pass a configuration with the key book');
   const { session, out } = options;
   if (session !== undefined && options.tape.length === 0) throw new UsageError(SESSION_ALONE);
   const tapes = options.tape.length > 0 ? await tapesIn(config, options.tape, session) : await configuredTapes(config);

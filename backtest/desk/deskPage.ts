@@ -8,6 +8,7 @@ import {
   percent,
   rowsTable,
   section,
+  sumText,
   THEME_BUTTON,
   type PageParts,
 } from '../../src/pages/index.ts';
@@ -47,7 +48,7 @@ function totalCells({ minor, pnl, fills, volume, books }: DeskTotal): readonly s
     `${gain(pnl.total)} ${minor}`,
     ...[pnl.spread, pnl.inventory, pnl.fees].map(gain),
     numberText(fills),
-    gain(volume),
+    sumText(volume, minor),
     books.join(', '),
   ];
 }
@@ -98,6 +99,9 @@ function aloneSection({ together, alone }: DeskModel) {
           return [minor, ...[all, pnl.total, Number(all) - Number(pnl.total)].map(sum => gainText(sum, minor))];
         }),
       )}
-      <p class="soft">Alone, each book has an even share of balances and requests, and skews by its own inventory.</p>`,
+      <p class="soft">
+        Alone, each book has an even share of balances, and of the requests that reads of the account leave. It skews by
+        its own inventory, without account limits, cross rates and common halts, and its fees count only its own volume.
+      </p>`,
   );
 }

@@ -95,6 +95,16 @@ export class ExchangeBook {
     return this.#next;
   }
 
+  /** Time of the next row; Infinity after the last row. */
+  get nextAt(): number {
+    return this.rows.at[this.#next]!;
+  }
+
+  /** Time of the last row read; -Infinity if it is no longer in memory. */
+  get readAt(): number {
+    return this.rows.at[this.#next - 1] ?? -Infinity;
+  }
+
   /** Adjusts the index of the next row after all rows were moved `places` indices to the front. */
   moved(places: number): void {
     this.#next -= places;

@@ -95,20 +95,26 @@ export class Fees {
     return this.#tiers[this.#index]!.taker;
   }
 
+  /** Returns the present rate of taker or maker orders. */
+  rate(takes: boolean): number {
+    return takes ? this.takerRate : this.makerRate;
+  }
+
   /**
-   * Returns the amounts exchanged in one execution, and its fee, which is rounded half up to eight decimals. The fee is
-   * negative for a rebate.
+   * Returns the amounts exchanged in one execution, and its fee at `rate`, which is rounded half up to eight decimals.
+   * The fee is negative for a rebate.
    */
   fill(
     side: Side,
     price: Price,
     lots: Amount,
     takes = false,
+    rate = this.rate(takes),
   ): { readonly major: Money; readonly minor: Money; readonly fee: Money } {
     const major = moneyOfAmount(this.#instrument, lots);
     const value = moneyOfValue(this.#instrument, valueOf(price, lots));
     const minor = money(value - (value % SMALLEST));
-    const scaled = (side === 'buy' ? major : minor) * BigInt(takes ? this.takerRate : this.makerRate);
+    const scaled = (side === 'buy' ? major : minor) * BigInt(rate);
     const unit = RATE_ONE * SMALLEST;
     return { major, minor, fee: money(halfUp(scaled, unit) * SMALLEST) };
   }

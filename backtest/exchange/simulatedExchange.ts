@@ -205,6 +205,8 @@ export class SimulatedExchange implements Resident {
 
   #arrive(): void {
     const { kind, order } = this.requests;
+    const { readAt } = this.#there;
+    if (readAt > this.#now) throw new Error(`a request arrives at ${this.#now}, but the market was read to ${readAt}`);
     this.requests.shift();
     const own = order.side === BUY ? this.bids : this.asks;
     if (kind === MESSAGE.cancel) {

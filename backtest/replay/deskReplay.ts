@@ -17,6 +17,8 @@ export type DeskReplayOptions = ReplayAccountOptions & {
   readonly engine: NewEngine;
   readonly from: Millis;
   readonly to: Millis;
+  /** Whether the decisions of a book use the prices of the others. */
+  readonly comparesPrices?: boolean;
   /** Receives the account every time after a book has acted. */
   readonly onTurn?: (account: ReplayAccount) => void;
 };
@@ -41,13 +43,12 @@ export function runDesk(options: DeskReplayOptions): DeskResult {
   });
   const shares = new JointShares(account.engine.books, from, to);
   for (const member of members) member.isOver = !member.replay.aim();
-  for (let next = nextOf(members); next !== null; next = nextOf(members)) {
-    const { dueAt } = next.replay.exchange;
-    // An execution in any market can cause an earlier event.
-    let isStopped = false;
-    for (const { market, isOver } of members) if (!isOver) isStopped = market.there.readTo(dueAt) || isStopped;
-    if (isStopped || !next.replay.exchange.act()) continue;
-    next.replay.turn(next.replay.exchange.reached);
+  for (let next = readToNext(members); next !== null; next = readToNext(members)) {
+    if (!next.replay.exchange.act()) continue;
+    const now = next.replay.exchange.reached;
+    if (options.comparesPrices === true && next.replay.decidesBy(now))
+      for (const { replay } of members) if (replay !== next.replay) replay.showNewest(now);
+    next.replay.turn(now);
     for (const member of members)
       if (member === next) member.isOver = !member.replay.aim();
       else if (!member.isOver) member.replay.wake();
@@ -57,6 +58,26 @@ export function runDesk(options: DeskReplayOptions): DeskResult {
   const results = members.map(({ replay }) => replay.result());
   assertBalances(options, account, members);
   return { books: results, skews: shares.end() };
+}
+
+/**
+ * Reads the rows of all markets up to the next event, in order of time, and returns the member with this event.
+ * An execution can cause an earlier event in any market, so no market is read past the rows of another.
+ */
+function readToNext(members: readonly DeskMember[]): DeskMember | null {
+  for (let next = nextOf(members); ;) {
+    let first: ReplayMarket | null = null;
+    let [firstAt, secondAt] = [Infinity, Infinity];
+    for (const { market, isOver } of members) {
+      if (isOver) continue;
+      const at = market.there.nextAt;
+      if (at < firstAt) [first, firstAt, secondAt] = [market, at, firstAt];
+      else if (at < secondAt) secondAt = at;
+    }
+    const dueAt = next?.replay.exchange.dueAt ?? -Infinity;
+    if (first === null || firstAt > dueAt) return next;
+    if (first.there.readTo(Math.min(secondAt, dueAt))) next = nextOf(members);
+  }
 }
 
 /** Returns the member with the earliest event; the stop comes after all other events of its time. */

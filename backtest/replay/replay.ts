@@ -341,7 +341,10 @@ export class TapeReplay {
     const joined = account.join(instrument.symbol, {
       send: (command, at) => this.#send(command, at),
       onNews: news => this.#onNews(news),
-      tellRates: at => this.#tellRates(at),
+      tellRates: at => {
+        this.showNewest(at);
+        this.#tellRates(at);
+      },
     });
     this.#book = joined.book;
     this.#fees = joined.fees;
@@ -359,6 +362,7 @@ export class TapeReplay {
       to,
       gaps,
       fees,
+      volume: joined.volume,
       budget: account.budget,
       base: rows.base,
       opening: this.#book.snapshot(from).booked.inventory,
@@ -403,6 +407,18 @@ export class TapeReplay {
     if (this.#phase !== 'trading' || !(this.#reached < this.#span.to)) return;
     const next = Math.min(this.#wakesAt(), this.#span.to);
     if (next < this.exchange.reached) this.exchange.aim(next, true);
+  }
+
+  /** Whether the book decides when its turn comes at `now`. */
+  decidesBy(now: Millis): boolean {
+    return this.#phase === 'trading' && this.#book.decidesAt <= now;
+  }
+
+  /** Sends the newest book to the engine, as a run does on arrival, because another book is about to use it. */
+  showNewest(now: Millis): void {
+    if (this.#phase !== 'trading') return;
+    this.#hearRows(now);
+    this.#showBook(now, false);
   }
 
   /** Sets the exchange's target to the bot's next event; returns false when the replay is over. */
@@ -761,7 +777,7 @@ export class TapeReplay {
     const { instrument, sink } = this.#options;
     const side: Side = order.side === BUY ? 'buy' : 'sell';
     const price = (place + this.#rows.base) as Price;
-    const { major, minor, fee } = this.#fees.fill(side, price, lots, order.takes);
+    const { major, minor, fee } = this.#fees.fill(side, price, lots, order.takes, this.#collector.takeCharged());
     this.#major += major;
     this.#minor += minor;
     const tid = String(this.#account.nextTrade());

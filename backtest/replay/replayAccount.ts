@@ -57,6 +57,8 @@ export class ReplayAccount {
   readonly #switches: Switches;
   readonly #shares: FairShares;
   readonly #fees: ReadonlyMap<string, Fees>;
+  /** Volume that was traded at the exchange, by quote currency; the fees know only what the bot has heard of. */
+  readonly #exchangeVolumes = new Map<string, TradedVolume>();
   readonly #books = new Map<string, ReplayedBook>();
   readonly #symbols: readonly string[];
   /** Books that have reached the time of the stop. */
@@ -106,13 +108,22 @@ export class ReplayAccount {
     this.#stepAll({ kind: 'balances', at: from, startedAt: from, quiet: true, balances });
   }
 
-  /** Adds the replay of a book; returns the book's decisions and fees. */
-  join(symbol: string, replay: ReplayedBook): { readonly book: BookEngine; readonly fees: Fees } {
+  /** Adds the replay of a book; returns the book's decisions, its fees, and the volume at the exchange. */
+  join(
+    symbol: string,
+    replay: ReplayedBook,
+  ): {
+    readonly book: BookEngine;
+    readonly fees: Fees;
+    readonly volume: TradedVolume;
+  } {
     const book = this.engine.books.find(each => each.symbol === symbol);
     const fees = this.#fees.get(symbol);
     if (book === undefined || fees === undefined) throw new RangeError(`${symbol} is not a book of this account`);
     this.#books.set(symbol, replay);
-    return { book, fees };
+    const volume = this.#exchangeVolumes.get(book.minor) ?? new TradedVolume();
+    this.#exchangeVolumes.set(book.minor, volume);
+    return { book, fees, volume };
   }
 
   /** Applies an event that only the book `symbol` learns of, and sends the commands that the engine decides. */

@@ -53,14 +53,14 @@ export type Headline = {
   readonly netInterval: Interval | null;
   readonly net60s: (NonNullable<ReturnType<typeof netAfterMinute>> & { readonly interval: Interval | null }) | null;
   readonly stretches: Stretches;
-  /** Volume scaled to 30 days in the quote currency, and the maker fee of its tier. */
+  /** Volume of all books of the account, scaled to 30 days in the quote currency, and the maker fee of its tier. */
   readonly pace: Pace;
   readonly fillsPerDay: number | null;
   /** Number of placements and cancels per fill. */
   readonly orderToTrade: number | null;
   /**
    * Balances at the start, as decimal text. `value` is their value at the first known mid price, in the quote currency.
-   * `returnPct` is the profit in percent of `value`.
+   * `returnPct` is the profit in percent of `value`. Both are `null` if several books share the balances.
    */
   readonly capital: {
     readonly major: string;
@@ -75,11 +75,15 @@ export type Headline = {
   readonly hold: { readonly amount: number; readonly total: number | null };
 };
 
+/** Approximate value traded by an account of several books, in the quote currency of one of them. */
+export type AccountTotal = { readonly traded: number };
+
 /** Returns the headline numbers. `columns` are the columns of the run's series. */
 export function headlineOf(
   { major, minor }: Instrument,
   { from, to, volume, snapshot, collected, requests, opening, feeTiers }: ReplayResult,
   columns: Series['columns'],
+  account: AccountTotal | null = null,
 ): Headline {
   const { fills } = snapshot.booked;
   const seconds = (to - from) / 1000;
@@ -89,7 +93,7 @@ export function headlineOf(
   const known = columns.middle.filter(value => value !== null);
   const [first = null, last = null] = [known[0], known.at(-1)];
   const capital = { major: opening[major] ?? '0', minor: opening[minor] ?? '0' };
-  const value = first === null ? null : Number(capital.minor) + Number(capital.major) * first;
+  const value = first === null || account !== null ? null : Number(capital.minor) + Number(capital.major) * first;
   const most = [...columns.positionLeast, ...columns.positionMost].reduce<number>(
     (size, held) => Math.max(size, Math.abs(held ?? 0)),
     0,
@@ -100,7 +104,7 @@ export function headlineOf(
     netInterval: fills === 0 ? null : intervalOf(stretches.net),
     net60s: net60s && { ...net60s, interval: intervalOf(stretches.after60) },
     stretches,
-    pace: paceOf(traded, seconds, feeTiers),
+    pace: paceOf(account?.traded ?? traded, seconds, feeTiers),
     fillsPerDay: shortOrNull(seconds > 0 ? (fills * DAY) / seconds : null),
     orderToTrade: shortOrNull(fills > 0 ? (requests.placed + requests.canceled) / fills : null),
     capital: {

@@ -13,7 +13,7 @@ import type { Missing } from '../collect/missingQuotes.ts';
 import type { Collected, LevelOrders } from '../collect/collect.ts';
 import type { Durations } from '../collect/distributions.ts';
 import { short, shortOrNull } from '../../src/pages/index.ts';
-import { headlineOf, type Headline } from './headline.ts';
+import { headlineOf, type AccountTotal, type Headline } from './headline.ts';
 import { daysOf, partsOf, periodsOf, type Parts, type Period } from './periods.ts';
 import { seriesOf, type Series } from './series.ts';
 import type { ReplayResult } from '../replay/replay.ts';
@@ -215,9 +215,13 @@ export const sweptLatency = (
 /**
  * Builds a report. Money becomes exact decimal text, numbers have nine significant digits, and uptimes have four
  * decimals. `instrument` must be the instrument of the run, because its tick and lot convert prices and amounts to
- * currency.
+ * currency. `account`: total of the account, if several books share it.
  */
-export function reportOf(instrument: Instrument, result: ReplayResult): ReplayReport {
+export function reportOf(
+  instrument: Instrument,
+  result: ReplayResult,
+  account: AccountTotal | null = null,
+): ReplayReport {
   const { snapshot, collected } = result;
   const { counts } = snapshot;
   const { profit } = collected;
@@ -249,7 +253,7 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
     pnl: partsOf(profit),
     profitBps: overTraded(profit.total),
     feesBps: overTraded(money(-profit.fees)),
-    ...headlineOf(instrument, result, series.columns),
+    ...headlineOf(instrument, result, series.columns, account),
     drawdown: {
       most: textOfMoney(collected.drawdown.most),
       at: collected.drawdown.at === null ? null : new Date(collected.drawdown.at).toISOString(),

@@ -28,7 +28,7 @@ export const callWithin =
     if (globals[NAME] !== undefined) return call();
     let end: Ended<T> | null = null;
     globals[NAME] = () => {
-      end = endOf(call);
+      end = endedCall(call);
     };
     try {
       script.runInThisContext({ timeout: maxMs });
@@ -48,7 +48,7 @@ export const limitedCall = callWithin(CALL_MAX_MS);
 
 type Ended<T> = { readonly value: T } | { readonly error: unknown };
 
-function endOf<T>(call: () => T): Ended<T> {
+function endedCall<T>(call: () => T): Ended<T> {
   try {
     return { value: call() };
   } catch (error) {

@@ -38,21 +38,22 @@
  * It was raised by 110 for the console of several books.
  * It was raised by 180 for backtests of several books.
  * It was raised by 105 for strategy files that loop, and their history in previews and by example.
+ * It was raised by 60 for what strangers asked: installed releases, digests, and comparisons of single books.
  */
-export const WORDS_MAX = 48_544;
+export const WORDS_MAX = 48_604;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
 
 export const BUDGETS: Readonly<Record<string, number>> = {
-  'README.md': 425,
+  'README.md': 439,
   'docs/actions.md': 695,
   'docs/agents.md': 350,
   'docs/alerts.md': 675,
   'docs/backtest-figures.md': 650,
-  'docs/backtest.md': 645,
+  'docs/backtest.md': 661,
   'docs/calibrate.md': 620,
-  'docs/cli.md': 3_310,
+  'docs/cli.md': 3_315,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_390,
@@ -87,12 +88,12 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/recording.md': 525,
   'docs/recovery.md': 700,
   'docs/reference-price.md': 700,
-  'docs/reload.md': 420,
+  'docs/reload.md': 428,
   'docs/remote.md': 539,
   'docs/report.md': 545,
   'docs/runbook.md': 3_135,
   'docs/scout.md': 1_050,
-  'docs/several-books.md': 851,
+  'docs/several-books.md': 862,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 345,

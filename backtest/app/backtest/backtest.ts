@@ -73,7 +73,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const { since, until } = options.time ?? {};
   const whole =
     options.tape ?? (await withProgress(progress, 'recording the flow', onShare => flowOf(options, onShare)));
-  const problem = noOverlapReason(whole, options.time ?? {});
+  const problem = noOverlapReason(spanOf(whole), options.time ?? {});
   if (problem !== null) throw new UsageError(problem);
   const given = cutAt(whole, until);
   const { instrument, source, flaws } = 'options' in given ? given.tape : given;

@@ -86,11 +86,15 @@ const ROWS_KEPT = 4_000_000;
 
 /**
  * Returns the source of rows for `jobs`, which must have equal feed latency and seed. For several jobs, decodes a
- * stored tape of at most `ROWS_KEPT` rows into memory.
+ * stored tape of at most `ROWS_KEPT` rows into memory. `sources`: number of tapes that are in memory together.
  */
-export function sourceFor(jobs: readonly Pick<ModelJob, 'latencies' | 'seed'>[], source: RowSource): RowSource {
+export function sourceFor(
+  jobs: readonly Pick<ModelJob, 'latencies' | 'seed'>[],
+  source: RowSource,
+  sources = 1,
+): RowSource {
   const [first, second] = jobs;
-  if (source.kind === 'memory' || source.count > ROWS_KEPT || first === undefined || second === undefined)
+  if (source.kind === 'memory' || source.count > ROWS_KEPT / sources || first === undefined || second === undefined)
     return source;
   return { kind: 'memory', rows: windowOf(source, first).whole() };
 }

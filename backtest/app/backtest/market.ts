@@ -98,14 +98,17 @@ export function cutAt(given: Tape | OpenedTape, until: number | undefined): Tape
 }
 
 /** Returns why the recording does not overlap the requested time; `null` if it does. */
-export function noOverlapReason(given: Tape | OpenedTape, { since, until }: TradedTime): string | null {
+export function noOverlapReason(
+  { from, to }: { readonly from: number; readonly to: number },
+  { since, until }: TradedTime,
+  covered = 'the complete recording',
+): string | null {
   if (since === undefined && until === undefined) return null;
-  const { from, to } = spanOf(given);
   const text = (at: number): string => new Date(at).toISOString();
   if (since !== undefined && until !== undefined && !(since < until))
     return `expected --since to be earlier than --until, found --since ${text(since)} and --until ${text(until)}`;
   if ((since ?? from) < to && (until ?? to) > from) return null;
-  return `--since and --until exclude the complete recording; choose times from ${text(from)} to ${text(to)}`;
+  return `--since and --until exclude ${covered}; choose times from ${text(from)} to ${text(to)}`;
 }
 
 function firstTicksOf(tape: StoredTape): number {

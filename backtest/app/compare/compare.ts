@@ -90,7 +90,7 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   const prepared: Prepared[] = [];
   const unprepared: LeftOut[] = [];
   for (const { name, given: recorded } of found) {
-    const problem = noOverlapReason(recorded, options.time ?? {});
+    const problem = noOverlapReason(spanOf(recorded), options.time ?? {});
     if (problem !== null) {
       unprepared.push({ path: name, why: problem });
       continue;

@@ -56,11 +56,8 @@ export async function backtestDesk(options: DeskOptions): Promise<DeskReport> {
   const whole = tapesOfBooks(config, given);
   const common = commonSpan(whole)!;
   const { since = common.from, until = common.to } = options.time;
-  if (!(Math.max(since, common.from) < Math.min(until, common.to)))
-    throw new UsageError(
-      noOverlapReason(whole[0]!, options.time) ??
-        `--since and --until exclude the common time of the recordings; choose times from ${new Date(common.from).toISOString()} to ${new Date(common.to).toISOString()}`,
-    );
+  const problem = noOverlapReason(common, options.time, 'the common time of the recordings');
+  if (problem !== null) throw new UsageError(problem);
   const span = { from: Math.max(since, common.from), to: Math.min(until, common.to) };
   const tapes = whole.map(tape => cutAt(tape, span.to));
   const markets = tapes.map(tape => marketOf(tape, options));
@@ -85,7 +82,7 @@ export async function backtestDesk(options: DeskOptions): Promise<DeskReport> {
     }),
   });
   const jobs = models.map(() => ({ seed: options.seed, latencies: options.latencies }));
-  const rows = markets.map(market => sourceFor(jobs, market.rows));
+  const rows = markets.map(market => sourceFor(jobs, market.rows, books.length));
   const runs = await withProgress(progress, booksText(config), async onShare => {
     const done: DeskRun[] = [];
     for (const [i, model] of models.entries()) {

@@ -46,6 +46,10 @@ export function runDeskJob(
       })),
       balances,
       privatePerMinute,
+      comparesPrices:
+        config.crossRates !== undefined ||
+        config.jointInventory !== undefined ||
+        config.accountLimits?.value !== undefined,
       from,
       to,
       ...(onTurn && { onTurn }),
@@ -55,7 +59,16 @@ export function runDeskJob(
       },
     });
     for (const file of files) file?.finish();
-    return { reports: results.map((result, i) => reportOf(books[i]!.instrument, result)), skews };
+    const tradedIn = (minor: string): number =>
+      results.reduce(
+        (sum, { volume }, i) => sum + (books[i]!.instrument.minor === minor ? Number(volume.minor) : 0),
+        0,
+      );
+    const reports = results.map((result, i) => {
+      const { instrument } = books[i]!;
+      return reportOf(instrument, result, books.length === 1 ? null : { traded: tradedIn(instrument.minor) });
+    });
+    return { reports, skews };
   } catch (error) {
     for (const file of files) file?.discard();
     throw error;

@@ -24,7 +24,7 @@ function totalText({ minor, pnl, fills, books }: DeskTotal): string {
 const skewLines = ({ jointInventory = [] }: DeskModel): readonly string[] =>
   jointInventory.map(
     ({ book, share }) =>
-      `  ${book}: ${share === null ? 'no inventory to skew by' : `${percent(share)} of the skew comes from the other books`}`,
+      `  ${book}: ${share === null ? 'no inventory to skew by' : `${percent(share)} of the sizes of its own inventory and of what the others add comes from the others`}`,
   );
 
 function aloneLines({ together, alone = [] }: DeskModel): readonly string[] {

@@ -2,6 +2,10 @@
 import { booksOf, type Config } from '../../../src/config.ts';
 import { money, moneyOf, pairOf, textOfMoney } from '../../../src/core/index.ts';
 
+/** Requests of one read of the account, as in `ReplayAccount`. */
+const READ_REQUESTS = 2;
+const MINUTE_MS = 60_000;
+
 /** Account of one book alone. */
 export type EvenShare = {
   readonly config: Config;
@@ -10,36 +14,36 @@ export type EvenShare = {
 };
 
 /**
- * Divides balances, targets and the request budget evenly: each currency among the books that use it, the requests
- * among all. Fractions are rounded down.
+ * Divides balances and targets evenly among the books that use the currency, and the requests that reads of the account
+ * leave among all books. Fractions are rounded down.
  */
 export function evenShares(config: Config, balances: EvenShare['balances']): readonly EvenShare[] {
   const books = booksOf(config);
   const pairs = books.map(({ book }) => pairOf(book));
   const part = (text: string, count: number): string => textOfMoney(money(moneyOf(text) / BigInt(count)));
+  const usersOf = (currency: string): number => pairs.filter(pair => pair.includes(currency)).length;
   const targets = new Map(
     books.flatMap(({ inventory }, i) =>
       inventory.target === undefined ? [] : [[pairs[i]![0], inventory.target] as const],
     ),
   );
+  const { privatePerMinute } = config.exchange.budgets;
+  const reads = Math.ceil((READ_REQUESTS * MINUTE_MS) / config.timing.privatePollMs);
   return books.map((one, i) => {
     const [major] = pairs[i]!;
     const { target: _, ...inventory } = one.inventory;
     const target = targets.get(major);
-    const bases = pairs.filter(([base]) => base === major).length;
     const { jointInventory: __, accountLimits: ___, ...rest } = one;
     return {
       config: {
         ...rest,
-        inventory: { ...inventory, ...(target !== undefined && { target: part(target, bases) }) },
+        inventory: { ...inventory, ...(target !== undefined && { target: part(target, usersOf(major)) }) },
       },
       balances: Object.fromEntries(
-        pairs[i]!.map(currency => [
-          currency,
-          part(balances[currency] ?? '0', pairs.filter(pair => pair.includes(currency)).length),
-        ]),
+        pairs[i]!.map(currency => [currency, part(balances[currency] ?? '0', usersOf(currency))]),
       ),
-      privatePerMinute: Math.max(1, Math.floor(config.exchange.budgets.privatePerMinute / books.length)),
+      // Each book alone reads the account as often as all together.
+      privatePerMinute: Math.max(1, reads + Math.floor((privatePerMinute - reads) / books.length)),
     };
   });
 }

@@ -44,7 +44,7 @@ function statusRows(of: BotStatus, where: string): { readonly title: string; rea
       : heldBy.map(held => ['held by', heldText(held)] as const)),
     ...(alone === null ? [] : runRows(alone)),
     ...(run === null || alone !== null ? [] : bookRows(run, profit, of)),
-    ...others.flatMap(other => bookRows(other, profitOf(other, of), of)),
+    ...others.flatMap(other => bookRows(other, profitOfBook(other, of), of)),
     ...(run?.elsewhere ? elsewhereRows(run.elsewhere, of) : []),
     ...(disk === null
       ? []
@@ -70,7 +70,7 @@ function bookRows(run: RunStatus, profit: BotStatus['profit'], { heldBy }: BotSt
   ];
 }
 
-const profitOf = ({ book }: RunStatus, { otherProfits = [] }: BotStatus): BotStatus['profit'] =>
+const profitOfBook = ({ book }: RunStatus, { otherProfits = [] }: BotStatus): BotStatus['profit'] =>
   otherProfits.find(other => other.book === book)?.profit ?? null;
 
 /** Returns the row of the profit, or no row if the bot has not run or states no reason for a missing profit. */

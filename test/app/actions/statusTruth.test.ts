@@ -143,7 +143,11 @@ test('figures of a running bot whose trades or balances cannot be read are unkno
     expect(series).toEqual([false, !isTrades, !isTrades, !isTrades]);
     expect(text).toContain(`inventory unknown: ${run!.unknown}`);
     expect(/ profit unknown until the bot has read its trades again: /.test(text)).toBe(isTrades);
-    expect(line.text).toMatch(isTrades ? /fills, inventory and profit unknown: the trades/ : /\d+ fills, btc/);
+    expect(line.text).toMatch(
+      isTrades
+        ? /fills, inventory and profit unknown: the last read of the account's trades is more than 10 s old/
+        : /\d+ fills, btc/,
+    );
     lost = null;
     await at.clock.advance(30_000);
     const after = await shown();

@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { FeedBook } from '../../../backtest/rows/feedBook.ts';
+import type { MarketRows } from '../../../backtest/rows/rows.ts';
+import { moneyOf } from '../../../src/core/index.ts';
 import { runSideBySide, type ReplayReport } from '../../../backtest/index.ts';
+import type { Latencies } from '../../../backtest/app/backtest/backtestModel.ts';
 import type { ReplayAccount } from '../../../backtest/replay/replayAccount.ts';
 import { runDeskJob } from '../../../backtest/app/desk/deskRun.ts';
-import { replayOf } from '../../../backtest/app/backtest/backtestModel.ts';
+import { openRows, replayOf } from '../../../backtest/app/backtest/backtestModel.ts';
 import { runsOf } from '../../many.ts';
 import { deskConfig, deskJob, deskTapes, LATENCIES, runOf, type WantedDesk } from './deskWorld.ts';
 
@@ -11,8 +15,8 @@ const BTC = { amount: '0.004', positionMax: '0.05' };
 const ETH = { amount: '0.1', positionMax: '2' };
 const RICH = { btc: '2', eth: '40', mxn: '4000000', usd: '200000' };
 
-/** A report without what names or counts the whole account: ids of orders in the hash, requests and balances. */
-function bookOnly({ hash: _, requests: __, holdings: ___, series, ...rest }: ReplayReport) {
+/** A report without what names or counts the whole account: ids of orders in the hash, requests, balances and capital. */
+function bookOnly({ hash: _, requests: __, holdings: ___, capital: _____, series, ...rest }: ReplayReport) {
   const { requests: ____, ...columns } = series.columns;
   return { ...rest, series: { ...series, columns } };
 }
@@ -25,6 +29,23 @@ const latencies = fc
     answers: { kind: 'constant', ms: back } as const,
     feed: { kind: 'constant', ms: feed } as const,
   }));
+
+const latencyOf = (ms: number): Latencies => ({
+  ...LATENCIES,
+  orders: { kind: 'constant', ms },
+  cancels: { kind: 'constant', ms },
+  answers: { kind: 'constant', ms },
+});
+
+/** Fees that fall with every few fills, linearly in the volume. */
+const MANY_TIERS = {
+  tiers: Array.from({ length: 400 }, (_, i) => ({
+    volume: String((i + 1) * 5_000),
+    maker: (0.004 - i * 0.00001).toFixed(8),
+    taker: '0.006',
+  })),
+  volume30d: '0',
+};
 
 describe('a replay of several books', () => {
   test('of one book is the replay of one book, to the digit', async () => {
@@ -79,8 +100,11 @@ describe('a replay of several books', () => {
           bound += assertReservedOnce(account, ['btc', 'eth', 'mxn']);
         }).reports;
         fills += reports.reduce((sum, report) => sum + report.fills, 0);
-        // Each report has the position of its own fills; together they are what the account gained.
-        expect(reports.map(({ holdings }) => holdings['mxn'])).toEqual(Array(2).fill(reports[0]!.holdings['mxn']));
+        // What the account holds at the end is what it had and what each book gained or spent.
+        reports.forEach(({ inventory, holdings }, i) => {
+          const major = ['btc', 'eth'][i]!;
+          expect(moneyOf(holdings[major]!)).toBe(moneyOf(poor.balances[major]!) + moneyOf(inventory));
+        });
       }),
       runsOf(60, 4),
     );
@@ -100,18 +124,95 @@ describe('a replay of several books', () => {
     expect(first).toEqual(['desk-1-1', 'desk-1-5']);
   });
 
-  test('shares one request budget: all books quote, and no minute has more requests than the limit', () => {
-    const books = { btc_mxn: BTC, eth_mxn: ETH };
-    const config = deskConfig({ books, balances: RICH, privatePerMinute: 70 });
-    const reports = runOf(deskJob(config, deskTapes(['btc_mxn', 'eth_mxn'], 7, 300)));
-    for (const { requests, orders } of reports) {
-      expect(orders.placed).toBeGreaterThan(5);
-      expect(requests.mostPerMinute).toBeLessThanOrEqual(70);
-    }
-    const rich = runOf(deskJob(deskConfig({ books, balances: RICH }), deskTapes(['btc_mxn', 'eth_mxn'], 7, 300)));
-    expect(reports[0]!.orders.placed + reports[1]!.orders.placed).toBeLessThan(
-      rich[0]!.orders.placed + rich[1]!.orders.placed,
+  test('shares one request budget: a book that requotes often leaves placements to a quiet one', () => {
+    const books = { btc_mxn: { ...BTC, toleranceBps: 0.01 }, eth_mxn: ETH };
+    const tapes = deskTapes(['btc_mxn', 'eth_mxn'], 7, 300);
+    const run = (privatePerMinute: number) => {
+      const config = deskConfig({ books, balances: RICH, privatePerMinute });
+      return runOf(deskJob(config, tapes));
+    };
+    const [busy, quiet] = run(70);
+    const [busyAlone, quietAlone] = run(1_000);
+    for (const { requests } of [busy!, quiet!]) expect(requests.mostPerMinute).toBeLessThanOrEqual(70);
+    expect(busyAlone!.orders.placed).toBeGreaterThan(2 * quietAlone!.orders.placed);
+    expect(busy!.orders.placed).toBeLessThan(1.5 * quiet!.orders.placed);
+  });
+
+  test('no market is read past a request that arrives at an exchange', () => {
+    let [fills, halts] = [0, 0];
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1_000 }),
+        fc.constantFrom(0, 1, 25, 500),
+        fc.constantFrom('3', '30'),
+        (seed, ms, lossMax) => {
+          const config = deskConfig({
+            books: { btc_mxn: { ...BTC, lossMax }, eth_mxn: { ...ETH, lossMax }, eth_usd: { ...ETH, lossMax } },
+            balances: RICH,
+            halfSpreadBps: 3,
+            decideEveryMs: 5_000,
+          });
+          const job = deskJob(config, deskTapes(['btc_mxn', 'eth_mxn', 'eth_usd'], seed, 40), {
+            latencies: latencyOf(ms),
+          });
+          const books = job.books.map(book => ({ ...book, fees: MANY_TIERS }));
+          // Fills of one book change the fees of the others.
+          const reports = runOf({ ...job, books });
+          fills += reports.reduce((sum, report) => sum + report.fills, 0);
+          halts += reports.filter(({ haltedBecause }) => haltedBecause !== null).length;
+        },
+      ),
+      // In these examples a halt cancels orders earlier than anything that was due.
+      {
+        ...runsOf(200, 9),
+        examples: [
+          [6, 25, '3'],
+          [8, 0, '3'],
+          [25, 1, '3'],
+        ],
+      },
     );
+    expect(fills).toBeGreaterThan(20);
+    expect(halts).toBeGreaterThan(0);
+  });
+
+  test('charges by the volume of all books in a quote currency', () => {
+    const books = { btc_mxn: BTC, eth_mxn: ETH };
+    const config = deskConfig({ books, balances: RICH, halfSpreadBps: 3 });
+    const job = deskJob(config, deskTapes(['btc_mxn', 'eth_mxn'], 4, 120));
+    const together = runOf({ ...job, books: job.books.map(book => ({ ...book, fees: MANY_TIERS })) });
+    const volumes = together.map(({ volume }) => Number(volume.minor));
+    together.forEach(({ pnl }, i) => {
+      const [own, other] = [volumes[i]!, volumes[1 - i]!];
+      const rate = -Number(pnl.fees) / own;
+      // The rate falls linearly, so the mean rate is that of half of the volume that counts.
+      expect(rate).toBeLessThan(0.004 - 0.00001 * ((own + other / 2) / 2 / 5_000));
+    });
+    expect(Math.min(...volumes)).toBeGreaterThan(5_000);
+  });
+
+  test('a book decides on the newest prices of the others, if they matter to it', () => {
+    const names = ['btc_mxn', 'eth_mxn', 'eth_usd'];
+    const config = deskConfig({
+      books: { btc_mxn: BTC, eth_mxn: ETH, eth_usd: ETH },
+      balances: RICH,
+      more: 'jointInventory: { currency: mxn }\n',
+    });
+    const job = deskJob(config, deskTapes(names, 9, 60));
+    const feeds = job.books.map(({ rows }) => new FeedBook(openRows(rows, job) as MarketRows));
+    let [compared, equal] = [0, 0];
+    runDeskJob(job, undefined, ({ now, engine: { books } }) => {
+      if (now >= job.to || !books.some(({ decidesAt }) => decidesAt === now + 500)) return;
+      books.forEach((book, i) => {
+        feeds[i]!.hear(now);
+        const bid = BigInt(feeds[i]!.book.best('buy')) * job.books[i]!.instrument.tickMoney;
+        compared++;
+        if (book.quotedPrices(now)?.bid === bid) equal++;
+      });
+    });
+    expect(compared).toBeGreaterThan(300);
+    // Levels that the bot's orders have consumed are hidden.
+    expect(equal / compared).toBeGreaterThan(0.95);
   });
 
   test('a loss of one book halts all', () => {

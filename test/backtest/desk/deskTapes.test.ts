@@ -73,7 +73,9 @@ describe('a backtest of several books', () => {
     const from = btc.columns.at[0]!;
     const report = await backtestDesk(options({ time: { since: from + 20_000, until: from + 40_000 } }));
     expect(Date.parse(report.to) - Date.parse(report.from)).toBe(20_000);
-    await expect(backtestDesk(options({ time: { since: from + 3_600_000 } }))).rejects.toThrow(/exclude/);
+    await expect(backtestDesk(options({ time: { since: from + 3_600_000 } }))).rejects.toThrow(
+      `exclude the common time of the recordings; choose times from ${new Date(from).toISOString()}`,
+    );
   });
 });
 
@@ -83,5 +85,18 @@ test('even shares of an account add up to no more than the account', () => {
     { btc: '2', mxn: '2000000' },
     { eth: '40', mxn: '2000000' },
   ]);
-  expect(shares.map(({ privatePerMinute }) => privatePerMinute)).toEqual([500, 500]);
+  // Of 1,000 requests, 60 are reads of the account, which each book makes alone.
+  expect(shares.map(({ privatePerMinute }) => privatePerMinute)).toEqual([530, 530]);
+});
+
+test('a target and the balance of its currency are divided by one number', () => {
+  const of = deskConfig({
+    books: { btc_mxn: BOOKS.btc_mxn, eth_btc: { amount: '0.1', positionMax: '2' } },
+    balances: BALANCES,
+  });
+  const [btcMxn] = evenShares(
+    { ...of, books: of.books!.map((book, i) => (i === 0 ? { ...book, inventory: { target: '1' } } : book)) },
+    BALANCES,
+  );
+  expect([btcMxn!.balances['btc'], btcMxn!.config.inventory.target]).toEqual(['1', '0.5']);
 });

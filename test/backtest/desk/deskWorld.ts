@@ -14,7 +14,12 @@ export const LATENCIES: Latencies = {
   feed: { kind: 'constant', ms: 0 },
 };
 
-export type WantedBook = { readonly amount: string; readonly positionMax: string; readonly lossMax?: string };
+export type WantedBook = {
+  readonly amount: string;
+  readonly positionMax: string;
+  readonly lossMax?: string;
+  readonly toleranceBps?: number;
+};
 
 export type WantedDesk = {
   readonly books: Readonly<Record<string, WantedBook>>;
@@ -22,16 +27,17 @@ export type WantedDesk = {
   readonly more?: string;
   readonly halfSpreadBps?: number;
   readonly privatePerMinute?: number;
+  readonly decideEveryMs?: number;
 };
 
 /** A configuration with `books`; of one book, with `book`. */
 export function deskConfig(wanted: WantedDesk): Config {
-  const { books, balances, more = '', halfSpreadBps = 8, privatePerMinute = 1_000 } = wanted;
+  const { books, balances, more = '', halfSpreadBps = 8, privatePerMinute = 1_000, decideEveryMs = 500 } = wanted;
   const names = Object.keys(books);
   const sections = (name: string, indent: string): string => {
-    const { amount, positionMax, lossMax = '100000000' } = books[name]!;
+    const { amount, positionMax, lossMax = '100000000', toleranceBps = 2 } = books[name]!;
     return [
-      `strategy: { name: ladder, reference: mid, halfSpreadBps: ${halfSpreadBps}, levels: 2, levelSpacingBps: 6, amount: '${amount}', refreshToleranceBps: 2, minEdgeBps: -1000, skew: { priceBpsAtLimit: 10, sizeRange: '${positionMax}' } }`,
+      `strategy: { name: ladder, reference: mid, halfSpreadBps: ${halfSpreadBps}, levels: 2, levelSpacingBps: 6, amount: '${amount}', refreshToleranceBps: ${toleranceBps}, minEdgeBps: -1000, skew: { priceBpsAtLimit: 10, sizeRange: '${positionMax}' } }`,
       `limits: { positionMax: '${positionMax}', orderValueMax: '1000000', ordersMax: 8, collarBps: 500, drawdownMax: '${lossMax}', dayLossMax: '${lossMax}' }`,
       'halts: { fillsPer10Min: 10000, refusalsPerMinute: 10000, unknownsPerMinute: 10000, messagesPerMinute: 10000 }',
     ]
@@ -54,7 +60,7 @@ exchange:
   volume30d: '200000000'
   budgets: { privatePerMinute: ${privatePerMinute} }
   market: { kind: flow${names.length === 1 ? '' : `, books: { ${names.map(name => `${name}: {}`).join(', ')} }`} }
-timing: { decideEveryMs: 500, privatePollMs: 2000, bookPollMs: 10000, staleAfterMs: 30000 }
+timing: { decideEveryMs: ${decideEveryMs}, privatePollMs: 2000, bookPollMs: 10000, staleAfterMs: 30000 }
 ${more}`,
   );
 }

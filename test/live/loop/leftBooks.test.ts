@@ -137,7 +137,7 @@ test('a left book is never quoted, however long its order cannot be canceled, an
   await clock.advance(5 * SECOND);
   expect(scene.placed()).toEqual(['btc_mxn']);
   await scene.end();
-}, 120_000);
+});
 
 test('reloads and a cancel apply while a left book is settled, and are not reverted', async () => {
   const scene = await Scene.start();
@@ -159,4 +159,4 @@ test('reloads and a cancel apply while a left book is settled, and are not rever
   expect(scene.recorded()).toMatchObject({ books: ['btc_mxn'], halfSpreadBps: 40, level: 'debug' });
   expect(scene.placed()).toEqual(['btc_mxn']);
   await scene.end();
-}, 120_000);
+});

@@ -66,4 +66,4 @@ test('a sentinel that started beside one book cancels the orders in all books th
   await over;
   await first.running.stop();
   world.end();
-}, 120_000);
+});
