@@ -104,7 +104,7 @@ function addBacktest(program: Command): void {
     .description('replay a recorded market through the live engine')
     .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
     .addOption(
-      new Option('--tape <dir>', 'recording (default: record the built-in market first; repeatable for several books)')
+      new Option('--tape <dir>', 'recording (repeatable, for several books; default: record the built-in market first)')
         .argParser(several)
         .default([], 'none'),
     )

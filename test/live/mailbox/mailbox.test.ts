@@ -244,11 +244,12 @@ describe('what holds a bot back', () => {
 describe('a request that a kill interrupts', () => {
   /** Takes cancel requests of a disk; counts how often one was executed. */
   function bot(at: VirtualClock) {
-    const run = { engine: { liveOrders: [], haltedBecause: null, pausedBecause: null } };
+    const books = [{ symbol: 'btc_mxn' }];
+    const run = { engine: { books, liveOrders: [], haltedBecause: null, pausedBecause: null } };
     let executed = 0;
     const restartRun = () => Promise.resolve({ kind: 'kept', why: `look ${++executed}` });
     const canceling = startCanceling({
-      ...{ clock: at, log: memoryLog().log, book: 'btc_mxn', instance: 'demo' },
+      ...{ clock: at, log: memoryLog().log, instance: 'demo' },
       box: new RequestBox(dir, 'cancel', 'cancelAnswer'),
       rotation: { run, restartRun } as unknown as CancelHost['rotation'],
     });
