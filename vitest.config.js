@@ -215,6 +215,7 @@ const MANY = [
   'live/account/reads',
   'live/account/sameAccount',
   'live/account/strangeRows',
+  'live/account/transferReads',
   'live/account/transferSelection',
   'live/demo',
   'live/hedge/hedger',

@@ -375,6 +375,43 @@ describe('the gate', () => {
     expect(approvePlace(place('buy', 999, 6), standing)).toBe('position limit');
   });
 
+  it('allows over several books exactly what fills of an order at its best price leave in the room of its side', () => {
+    const gap = fc.option(fc.integer({ min: -2, max: 2 }), { nil: undefined });
+    const near = fc.integer({ min: 900, max: 1_100 });
+    const drawn = fc.record({
+      ...{ side: fc.constantFrom<Side>('buy', 'sell'), isTaker: fc.boolean(), amount: fc.integer({ min: 1, max: 50 }) },
+      ...{ price: near, mid: near, bids: fc.nat(20), asks: fc.nat(20), filled: fc.nat(3) },
+      ...{ baseGap: gap, quoteGap: gap, valueGap: gap },
+    });
+    fc.assert(
+      fc.property(drawn, ({ side, isTaker, amount, price, mid, bids, asks, filled, ...gaps }) => {
+        fc.pre(isTaker || (side === 'buy' ? price < mid + 1 : price > mid - 1));
+        const resting = { buy: [800, bids], sell: [1_200, asks] } as const;
+        const orders = (['buy', 'sell'] as const).map(of =>
+          order(of, resting[of][0], resting[of][1] + filled, 'open', { filled }),
+        );
+        // A taker order to sell may get the best bid; every other order gets at most its price.
+        const best = isTaker && side === 'sell' ? Math.max(price, mid - 1) : price;
+        const [restingPrice, restingLots] = resting[side];
+        const base = restingLots + amount;
+        const quote = restingLots * restingPrice + best * amount;
+        const roomOf = (most: number, by: number | undefined) => (by === undefined ? null : moneyOf(`${most + by}`));
+        const none = { base: moneyOf('-1'), quote: moneyOf('-1') };
+        const room = { base: roomOf(base, gaps.baseGap), quote: roomOf(quote, gaps.quoteGap) };
+        const currencyRooms = side === 'buy' ? { buy: room, sell: none } : { buy: none, sell: room };
+        const standing: RiskContext = {
+          ...{ ...quiet, orders, currencyRooms, position: side === 'buy' ? -50 : 50 },
+          ...{ limits: { ...limits, collarBps: 5_000 }, depth: depthOf([[mid - 1, 50]], [[mid + 1, 50]]) },
+        };
+        const isShort = (by: number | undefined) => by !== undefined && by < 0;
+        const reason = isShort(gaps.baseGap) || isShort(gaps.quoteGap) ? 'currency limit' : null;
+        const command = (isTaker ? takes : place)(side, price, amount);
+        expect(approvePlace(command, standing)).toEqual(reason ?? command);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('sells only what is held', () => {
     expect(approvePlace(place('sell', 1001, 10), { ...quiet, majorFunds: moneyOf('9') })).toBe('insufficient funds');
     expect(isApproved(place('sell', 1001, 10), { ...quiet, majorFunds: moneyOf('10') })).toBe(true);

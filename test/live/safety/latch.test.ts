@@ -199,6 +199,35 @@ describe('a disk that is full when trading must halt', () => {
     expect(latch.read()).toBeNull();
   });
 
+  test('forgets at a resume a reduce-only state that was set before it, whether or when the disk takes it', () => {
+    for (const [isTaken, isFreeBefore] of [
+      [true, true],
+      [false, true],
+      [false, false],
+    ]) {
+      const dir = folders.fresh();
+      const disk = latchIn(dir);
+      let isFull = false;
+      const setReduce = (reduce: Halt): void => {
+        if (isFull) throw new Error('ENOSPC');
+        disk.setReduce(reduce);
+      };
+      const latch = retryingLatch({ ...disk, setReduce }, memoryLog().log);
+      latch.set(halt('drawdown'));
+      isFull = isTaken === false;
+      latch.setReduce(halt('a loss'));
+      expect(latch.readReduce()?.reason).toBe('a loss');
+      resume({ stateDir: dir }, 'looked at it', AT);
+      if (isFreeBefore) isFull = false;
+      expect(latch.takeLifted()).toBe(true);
+      isFull = false;
+      expect([latch.readReduce(), latchIn(dir).readReduce(), latch.read()]).toEqual([null, null, null]);
+      // A later state is a new one.
+      latch.setReduce(halt('another loss'));
+      expect(latchIn(dir).readReduce()?.reason).toBe('another loss');
+    }
+  });
+
   test('keeps a bot halted that nobody resumes', async () => {
     const world = worldOf(62, { limits: { dayLossMax: '0.00000001', drawdownMax: '0.00000001' } });
     rmSync(world.stateDir, { recursive: true });
