@@ -38,8 +38,8 @@ type Packed = {
 };
 
 /** Bounds in bytes, some tenth above what it is: the page of keys and the pictures are the largest files. */
-const PACKED_MAX = 3_900_000;
-const UNPACKED_MAX = 9_700_000;
+const PACKED_MAX = 4_400_000;
+const UNPACKED_MAX = 11_400_000;
 
 const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const { bin, scripts, private: isPrivate } = JSON.parse(textOf('package.json')) as Package;
