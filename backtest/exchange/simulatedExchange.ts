@@ -40,6 +40,7 @@ export class SimulatedExchange implements Resident {
   readonly #taken = new Map<number, { lots: number; at: number }>();
   #now = -Infinity;
   #eager = false;
+  #aheadMs = 0;
   /** Time up to which the exchange advances. */
   #end = -Infinity;
 
@@ -56,6 +57,14 @@ export class SimulatedExchange implements Resident {
 
   get book(): TickBook {
     return this.#there.book;
+  }
+
+  /**
+   * Maximum time by which the market was read past a request on its arrival, in ms. Above 0 only for cancels at the
+   * time of a public trade (`pull.print`), which the bot receives later than it happened.
+   */
+  get aheadMs(): number {
+    return this.#aheadMs;
   }
 
   /** Whether all rows are read and no request is in transit. */
@@ -206,7 +215,7 @@ export class SimulatedExchange implements Resident {
   #arrive(): void {
     const { kind, order } = this.requests;
     const { readAt } = this.#there;
-    if (readAt > this.#now) throw new Error(`a request arrives at ${this.#now}, but the market was read to ${readAt}`);
+    this.#aheadMs = Math.max(this.#aheadMs, readAt - this.#now);
     this.requests.shift();
     const own = order.side === BUY ? this.bids : this.asks;
     if (kind === MESSAGE.cancel) {

@@ -19,8 +19,8 @@ export type DeskReplayOptions = ReplayAccountOptions & {
   readonly to: Millis;
   /** Whether the decisions of a book use the prices of the others. */
   readonly comparesPrices?: boolean;
-  /** Receives the account every time after a book has acted. */
-  readonly onTurn?: (account: ReplayAccount) => void;
+  /** Receives the account every time after a book has acted, and the largest `aheadMs` of the exchanges. */
+  readonly onTurn?: (account: ReplayAccount, aheadMs: number) => void;
 };
 
 /** Results in the order of the books, and the sizes of their inventories. */
@@ -53,7 +53,7 @@ export function runDesk(options: DeskReplayOptions): DeskResult {
       if (member === next) member.isOver = !member.replay.aim();
       else if (!member.isOver) member.replay.wake();
     shares.advanceTo(account.now);
-    onTurn?.(account);
+    onTurn?.(account, Math.max(...members.map(({ replay }) => replay.exchange.aheadMs)));
   }
   const results = members.map(({ replay }) => replay.result());
   assertBalances(options, account, members);

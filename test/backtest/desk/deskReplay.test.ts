@@ -157,7 +157,7 @@ describe('a replay of several books', () => {
           });
           const books = job.books.map(book => ({ ...book, fees: MANY_TIERS }));
           // Fills of one book change the fees of the others.
-          const reports = runOf({ ...job, books });
+          const { reports } = runDeskJob({ ...job, books }, undefined, (_, aheadMs) => expect(aheadMs).toBe(0));
           fills += reports.reduce((sum, report) => sum + report.fills, 0);
           halts += reports.filter(({ haltedBecause }) => haltedBecause !== null).length;
         },
