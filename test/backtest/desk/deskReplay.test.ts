@@ -4,10 +4,9 @@ import { FeedBook } from '../../../backtest/rows/feedBook.ts';
 import type { MarketRows } from '../../../backtest/rows/rows.ts';
 import { moneyOf } from '../../../src/core/index.ts';
 import { runSideBySide, type ReplayReport } from '../../../backtest/index.ts';
-import type { Latencies } from '../../../backtest/app/backtest/backtestModel.ts';
 import type { ReplayAccount } from '../../../backtest/replay/replayAccount.ts';
 import { runDeskJob } from '../../../backtest/app/desk/deskRun.ts';
-import { openRows, replayOf } from '../../../backtest/app/backtest/backtestModel.ts';
+import { openRows, replayOf, type Latencies } from '../../../backtest/app/backtest/backtestModel.ts';
 import { runsOf } from '../../many.ts';
 import { deskConfig, deskJob, deskTapes, LATENCIES, runOf, type WantedDesk } from './deskWorld.ts';
 
