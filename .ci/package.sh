@@ -67,14 +67,18 @@ npx puntas samples > samples.out
 grep -qx 'compose.live.yaml' samples.out
 npx puntas check -c config/sandbox.yaml > check.out 2>&1 || { cat check.out; exit 1; }
 npx puntas backtest -c config/grid.yaml --flow-seconds 60 > check.out 2>&1 || { cat check.out; exit 1; }
+# Prints the first block of TypeScript of a shipped page: the complete file, before the examples of single lines.
+file_of() {
+  sed -n '/^```ts$/,/^```$/{ /^```ts$/d; /^```$/q; p }' "node_modules/puntas/docs/$1"
+}
 # The strategy file of the shipped page: its types need no further package, and it keeps the laws and trades on paper.
-sed -n '/^```ts$/,/^```$/p' node_modules/puntas/docs/strategy-files.md | sed '1d;$d' > my-strategy.ts
+file_of strategy-files.md > my-strategy.ts
 node "$compiler" --strict --noEmit --target es2023 --module nodenext --moduleDetection force my-strategy.ts
 npx puntas check-strategy my-strategy.ts > check.out 2>&1 || { cat check.out; exit 1; }
 sed 's/^  name: ladder$/  file: .\/my-strategy.ts/; /^  skew:/d' my.yaml > own.yaml
 npx puntas backtest -c own.yaml --flow-seconds 60 --json > check.out 2>&1 || { cat check.out; exit 1; }
 grep -q 'my-strategy.ts@' check.out
-sed -n '/^```ts$/,/^```$/p' node_modules/puntas/docs/fill-models.md | sed '1d;$d' > my-fills.ts
+file_of fill-models.md > my-fills.ts
 node "$compiler" --strict --noEmit --target es2023 --module nodenext --moduleDetection force my-fills.ts
 npx puntas backtest -c own.yaml --flow-seconds 60 --fill-model my-fills.ts --json > check.out 2>&1 || { cat check.out; exit 1; }
 grep -q 'my-fills.ts@' check.out

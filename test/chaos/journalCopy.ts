@@ -1,5 +1,5 @@
 /** What a killed bot had on disk: its files are copied and read with plain SQL, as nothing of the bot reads them. */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -19,11 +19,17 @@ export type OnDisk = {
 type Mark = { ledger: string; marker: string | null };
 type Ledger = { causes: [string, Record<string, string>][]; seen: [string, string][] };
 
+const NOTHING: OnDisk = { open: [], ledger: null };
+const TABLES = "SELECT count(*) AS n FROM sqlite_master WHERE type = 'table' AND name IN ('intents', 'marks')";
+
+/** Returns the empty state for a bot that was killed before it had made its tables. */
 export function onDisk(dir: string): OnDisk {
+  if (!existsSync(join(dir, 'puntas.db'))) return NOTHING;
   const copy = mkdtempSync(join(tmpdir(), 'puntas-chaos-copy-'));
   try {
     cpSync(dir, copy, { recursive: true });
     const db = new Database(join(copy, 'puntas.db'));
+    if ((db.prepare(TABLES).get() as { n: number }).n < 2) return NOTHING;
     const open = (db.prepare('SELECT id FROM intents WHERE ending IS NULL').all() as { id: string }[]).map(r => r.id);
     const row = db.prepare('SELECT mark FROM marks').get() as { mark: string } | undefined;
     db.close();
