@@ -640,7 +640,7 @@ export class BookEngine implements AccountBook {
   #shaped(at: Millis): Quote {
     const view = this.#view(at);
     const joint = this.#withJointFigure(this.#options.strategy.quote(view), view.skewPosition);
-    const quote = this.#withCrossFigure(joint, at);
+    const quote = this.#withCrossFigure(joint, view);
     return this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
   }
 
@@ -653,10 +653,10 @@ export class BookEngine implements AccountBook {
   }
 
   /** Adds the correction of the fair value by other books to the figures of the quote. */
-  #withCrossFigure(quote: Quote, at: Millis): Quote {
-    const ticks = this.#crossTicks(at);
+  #withCrossFigure(quote: Quote, { fair, mid }: View): Quote {
+    const ticks = fair?.steps.at(-1)?.ticks ?? 0;
     if (ticks === 0) return quote;
-    const figure = { name: 'cross rates', value: (ticks * 10_000) / this.#market.mid, unit: 'bps' };
+    const figure = { name: 'cross rates', value: (ticks * 10_000) / mid, unit: 'bps' };
     return { ...quote, figures: [...(quote.figures ?? []), figure] };
   }
 
