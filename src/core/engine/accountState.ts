@@ -209,7 +209,7 @@ export class AccountState {
         return max !== undefined && (up > max || down > max);
       });
     if (!isExceeded) return NO_EXCESS;
-    const held = new Map(this.#bases.map(currency => [currency, this.#heldReach(currency)] as const));
+    const held = new Map(reaches.map(one => [one.currency, one]));
     const orders = this.#books.flatMap(({ limitedOrders }) => limitedOrders);
     return excessOrders({ currencies: this.#currencyLimits, value, held }, orders);
   }

@@ -4,7 +4,9 @@
  */
 import type { CurrencyLimits, Exchanged } from './currencyLimits.ts';
 import {
+  changeIn,
   ordersBeyond,
+  reachWith,
   valueCeil,
   type DirectedExchange,
   type ExactPrice,
@@ -33,9 +35,6 @@ export type HeldUnderLimits = {
   readonly held: ReadonlyMap<string, Reach>;
 };
 
-/** One change of a currency by an order: `up` raises it. */
-type Change = { readonly order: LimitedOrder; readonly direction: keyof Reach; readonly amount: bigint };
-
 /**
  * Returns the orders to cancel, so that the others fit all limits: those of the most exceeded limit first, the largest
  * first. Orders that only reduce what a limit counts are never returned.
@@ -46,8 +45,9 @@ export function excessOrders(
 ): ReadonlyMap<string, ExcessReason> {
   const excess = new Map<string, ExcessReason>();
   const sorted = orders.toSorted((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)));
+  const exchanges = sorted.map(order => ({ order, ...exchangeOf(order) }));
   for (;;) {
-    const kept = sorted.filter(({ id }) => !excess.has(id));
+    const kept = exchanges.filter(({ order }) => !excess.has(order.id));
     const found = overCurrency(limits, kept) ?? overValue(limits, kept);
     if (found === null) return excess;
     excess.set(found.order.id, found.reason);
@@ -56,55 +56,39 @@ export function excessOrders(
 
 type Found = { readonly order: LimitedOrder; readonly reason: ExcessReason };
 
-/** Returns how the orders change a currency. */
-function changesOf(currency: string, orders: readonly LimitedOrder[]): readonly Change[] {
-  return orders.flatMap(order => {
-    const { base, quote, side, exchanges } = order;
-    if (base === currency)
-      return [{ order, direction: side === 'buy' ? 'up' : 'down', amount: exchanges.base } as const];
-    if (quote === currency)
-      return [{ order, direction: side === 'buy' ? 'down' : 'up', amount: exchanges.quote } as const];
-    return [];
-  });
-}
+type OrderExchange = DirectedExchange & { readonly order: LimitedOrder };
 
-/** Returns the distances of a currency if all changes in each direction happen. */
-function reachOf(held: Reach, changes: readonly Change[]): Reach {
-  const reach = { ...held };
-  for (const { direction, amount } of changes) reach[direction] += amount;
-  return reach;
+/** Returns the largest order that can be canceled and changes a currency in this direction; `null` if there is none. */
+function largestIn(currency: string, direction: keyof Reach, exchanges: readonly OrderExchange[]): LimitedOrder | null {
+  let largest: { readonly amount: bigint; readonly order: LimitedOrder } | null = null;
+  for (const one of exchanges) {
+    const change = one.order.isCancelable ? changeIn(currency, one) : null;
+    if (change?.direction === direction && change.amount > (largest?.amount ?? 0n))
+      largest = { amount: change.amount, order: one.order };
+  }
+  return largest?.order ?? null;
 }
-
-const largestOf = (changes: readonly Change[]): Change | null => {
-  let largest: Change | null = null;
-  for (const change of changes)
-    if (change.order.isCancelable && change.amount > (largest?.amount ?? 0n)) largest = change;
-  return largest;
-};
 
 /** Returns the largest order of the currency that exceeds its limit by the largest share. */
-function overCurrency({ currencies, held }: HeldUnderLimits, orders: readonly LimitedOrder[]): Found | null {
+function overCurrency({ currencies, held }: HeldUnderLimits, exchanges: readonly OrderExchange[]): Found | null {
   let worst: { readonly over: bigint; readonly max: Money; readonly order: LimitedOrder } | null = null;
   for (const [currency, max] of currencies) {
-    const changes = changesOf(currency, orders);
-    const reach = reachOf(held.get(currency) ?? { up: 0n, down: 0n }, changes);
+    const reach = reachWith({ currency, ...(held.get(currency) ?? { up: 0n, down: 0n }) }, exchanges);
     for (const direction of ['up', 'down'] as const) {
       const over = reach[direction] - max;
-      const largest = over > 0n ? largestOf(changes.filter(change => change.direction === direction)) : null;
-      if (largest !== null && (worst === null || over * worst.max > worst.over * max))
-        worst = { over, max, order: largest.order };
+      const order = over > 0n ? largestIn(currency, direction, exchanges) : null;
+      if (order !== null && (worst === null || over * worst.max > worst.over * max)) worst = { over, max, order };
     }
   }
   return worst === null ? null : { order: worst.order, reason: 'currency limit' };
 }
 
 /** Returns the order of the largest value that raises the value beyond the limit, if the value is exceeded. */
-function overValue({ value, held }: HeldUnderLimits, orders: readonly LimitedOrder[]): Found | null {
+function overValue({ value, held }: HeldUnderLimits, exchanges: readonly OrderExchange[]): Found | null {
   if (value === null) return null;
   const priced = [...held].map(([currency, reach]) => ({
     ...{ currency, ...reach, price: value.prices.get(currency) ?? null },
   }));
-  const exchanges = orders.map(order => ({ order, ...exchangeOf(order) }));
   let largest: { readonly worth: Money; readonly order: LimitedOrder } | null = null;
   const beyond = ordersBeyond(value.max, priced, exchanges);
   for (const { order, pair, base, quote } of exchanges.filter(one => beyond.includes(one))) {

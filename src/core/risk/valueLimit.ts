@@ -98,8 +98,17 @@ type Worth = { readonly of: DirectedExchange; readonly base: bigint; readonly qu
 /** Directions of some currencies, the value of their distances in these directions, and the exchanges that raise it. */
 type Case = { readonly value: bigint; readonly raisers: readonly DirectedExchange[] };
 
-const raisesIn = ({ side }: DirectedExchange, isBase: boolean): 'up' | 'down' =>
+const raisesIn = ({ side }: DirectedExchange, isBase: boolean): keyof Reach =>
   (side === 'buy') === isBase ? 'up' : 'down';
+
+/** Returns how an exchange changes a currency; `null` if it does not. */
+export function changeIn(
+  currency: string,
+  of: DirectedExchange,
+): { readonly direction: keyof Reach; readonly amount: bigint } | null {
+  const i = of.pair.indexOf(currency);
+  return i === -1 ? null : { direction: raisesIn(of, i === 0), amount: i === 0 ? of.base : of.quote };
+}
 
 /** Returns the distances of a currency if all exchanges happen that raise it, or all that lower it. */
 export function reachWith(
@@ -107,10 +116,10 @@ export function reachWith(
   of: readonly DirectedExchange[],
 ): Reach {
   const reach = { up, down };
-  for (const one of of)
-    one.pair.forEach((name, i) => {
-      if (name === currency) reach[raisesIn(one, i === 0)] += i === 0 ? one.base : one.quote;
-    });
+  for (const one of of) {
+    const change = changeIn(currency, one);
+    if (change !== null) reach[change.direction] += change.amount;
+  }
   return reach;
 }
 
