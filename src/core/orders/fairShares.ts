@@ -20,7 +20,7 @@ const SHARE_MIN = 1 / 4;
 export class FairShares {
   readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #left: () => number;
-  readonly #value: (book: string, scarcity: number) => number;
+  readonly #values: (books: readonly string[], scarcity: number) => readonly number[];
   readonly #placed: ReadonlyMap<string, Millis[]>;
   /** Time of the latest refusal of each book that had one. */
   readonly #refusedAt = new Map<string, Millis>();
@@ -28,18 +28,18 @@ export class FairShares {
   #most: number;
 
   /**
-   * `left` returns the number of private requests that are left in the budget. `value` returns what an order of a book
-   * is worth now, given the scarcity of the budget from 0 to 1; without it, all books are worth the same.
+   * `left` returns the number of private requests that are left in the budget. `values` returns what an order of each of
+   * some books is worth now, given the scarcity of the budget from 0 to 1; without it, all books are worth the same.
    */
   constructor(
     clock: Pick<Clock, 'elapsed'>,
     left: () => number,
     books: readonly string[],
-    value: (book: string, scarcity: number) => number = () => 1,
+    values: (books: readonly string[], scarcity: number) => readonly number[] = of => of.map(() => 1),
   ) {
     this.#clock = clock;
     this.#left = left;
-    this.#value = value;
+    this.#values = values;
     this.#most = left();
     this.#placed = new Map(books.map(book => [book, []]));
   }
@@ -79,10 +79,7 @@ export class FairShares {
 
   /** Returns the weights of books by value. They are equal if no order is worth anything. */
   #weights(books: readonly string[], scarcity: number): readonly number[] {
-    const values = books.map(book => {
-      const value = this.#value(book, scarcity);
-      return value > 0 && value < Infinity ? value : 0;
-    });
+    const values = this.#values(books, scarcity).map(value => (value > 0 && value < Infinity ? value : 0));
     const largest = Math.max(...values);
     if (!(largest > 0)) return books.map(() => 1);
     const weights = values.map(value => Math.round((WEIGHT_MAX * value) / largest));

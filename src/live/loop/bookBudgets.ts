@@ -65,8 +65,12 @@ export class BookBudgets {
     this.#risks = new StaleRisks(this.#symbols);
     this.#heldBack = this.#symbols.map(() => 0);
     this.#placedAt = this.#symbols.map(() => null);
-    const value = (book: string, scarcity: number) => this.#placementValue(this.#symbols.indexOf(book), scarcity);
-    this.#shares = new FairShares(clock, () => left().private, this.#symbols, value);
+    this.#shares = new FairShares(
+      clock,
+      () => left().private,
+      this.#symbols,
+      (books, scarcity) => this.#placementValues(books, scarcity),
+    );
     const from = { left: () => left().public, risks: () => this.#currentRisks() };
     this.polls =
       sharedReads === undefined || markets.length < 2
@@ -109,12 +113,20 @@ export class BookBudgets {
     };
   }
 
+  /** Returns what a new quote of each of some books saves. */
+  #placementValues(books: readonly string[], scarcity: number): readonly number[] {
+    const risks = this.#currentRisks();
+    return books.map(book => {
+      const i = this.#symbols.indexOf(book);
+      return this.#placementValue(i, risks[i]!, scarcity);
+    });
+  }
+
   /**
    * Returns what a new quote of a book saves, given how far the price has moved since its last order. It is 0 for a
    * small move, so that the budget is kept for the other books.
    */
-  #placementValue(i: number, scarcity: number): number {
-    const risk = this.#currentRisks()[i]!;
+  #placementValue(i: number, risk: StaleRisk, scarcity: number): number {
     const [mid, before] = [this.#risks.mid(i), this.#placedAt[i]!];
     if (mid === null || !Number.isFinite(risk.distance)) return 0;
     const moved = before === null ? risk.distance : Math.abs(mid / before - 1);

@@ -83,7 +83,7 @@ describe('the request budget of several books', () => {
       new VirtualClock(),
       () => 0,
       ['a_m', 'b_m'],
-      book => worth[book]!,
+      books => books.map(book => worth[book]!),
     );
     const placed = { a_m: 0, b_m: 0 };
     for (const book of ['a_m', 'b_m'] as const) shares.refuse(book);
@@ -106,7 +106,7 @@ describe('the request budget of several books', () => {
           new VirtualClock(),
           () => 0,
           BOOKS,
-          book => of[BOOKS.indexOf(book)]!,
+          books => books.map(book => of[BOOKS.indexOf(book)]!),
         );
         const placed = BOOKS.map(() => 0);
         for (const book of BOOKS) shares.refuse(book);
