@@ -1,5 +1,5 @@
 /** Key `books`: several books of one account in one process. The sections of a book replace those of the file. */
-import { connectedBooks, groupsInCycles, pairOf, pairOrNull } from '../core/index.ts';
+import { booksApartFrom, groupsInCycles, pairOf, pairOrNull } from '../core/index.ts';
 import type { Problem } from './problems.ts';
 import { liveBooksOf } from './sections/exchange.ts';
 import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
@@ -144,8 +144,7 @@ function jointInventoryProblems(configs: readonly Config[]): readonly Problem[] 
   if (first?.jointInventory === undefined || configs.length < 2 || symbols.some(book => pairOrNull(book) === null))
     return [];
   const currency = jointCurrencyOf(first);
-  const connected = connectedBooks(symbols, currency);
-  const apart = symbols.filter(symbol => !connected.includes(symbol));
+  const apart = booksApartFrom(currency, symbols);
   if (apart.length === 0) return [];
   const message = `expected books that lead to ${currency}, in which the account is valued; found no book between ${currency} and ${apart.join(', ')}. Add such a book, or choose jointInventory.currency`;
   return [{ path: ['jointInventory'], message, aboutKey: true }];
@@ -168,8 +167,7 @@ function valueLimitProblems(configs: readonly Config[]): readonly Problem[] {
   const value = configs[0]?.accountLimits?.value;
   const symbols = configs.map(({ book }) => book);
   if (value === undefined || symbols.some(book => pairOrNull(book) === null)) return [];
-  const connected = connectedBooks(symbols, value.currency);
-  const apart = symbols.filter(symbol => !connected.includes(symbol));
+  const apart = booksApartFrom(value.currency, symbols);
   if (apart.length === 0) return [];
   const message = `expected a currency to which the books lead; found no book between ${value.currency} and ${apart.join(', ')}. Add such a book, or choose another currency`;
   return [{ path: ['accountLimits', 'value', 'currency'], message }];

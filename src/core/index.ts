@@ -38,7 +38,7 @@ export { exceededValue, highPrices, valueCeil, worstValue, type ValueLimit } fro
 export * from './risk/crossRates.ts';
 export { CrossRateWatch, type CrossRateRules, type CrossRead } from './risk/crossRateWatch.ts';
 export { CROSS_RATES_DISAGREE, disagreementText, type PriceDoubt } from './quoting/priceDoubt.ts';
-export { connectedBooks, type JointInventoryRules } from './risk/jointInventory.ts';
+export { booksApartFrom, type JointInventoryRules } from './risk/jointInventory.ts';
 export type { LimitName, LimitUse } from './risk/limitUse.ts';
 export * from './marketdata/l3Book.ts';
 export * from './marketdata/livePrice.ts';

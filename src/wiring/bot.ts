@@ -5,7 +5,7 @@
 import {
   ACCOUNT_STALE,
   amountFloor,
-  connectedBooks,
+  booksApartFrom,
   describeTier,
   Engine,
   isDecimalText,
@@ -419,7 +419,7 @@ function currencyLimitsOf(
  */
 function canBeValued(currency: string, books: readonly Rules[]): boolean {
   const symbols = books.map(({ instrument }) => instrument.symbol);
-  return connectedBooks(symbols, currency).length === symbols.length;
+  return booksApartFrom(currency, symbols).length === 0;
 }
 
 /** Returns the setup of hedges with the conversion desk; `undefined` if hedging is not configured. */

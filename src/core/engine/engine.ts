@@ -15,7 +15,7 @@ import {
   type RestoredLedger,
 } from './event.ts';
 import { CrossRateWatch } from '../risk/crossRateWatch.ts';
-import { connectedBooks, JointInventory } from '../risk/jointInventory.ts';
+import { booksApartFrom, JointInventory } from '../risk/jointInventory.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
 import type { PlaceAccount } from '../accounting/placeAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
@@ -77,10 +77,7 @@ export class Engine {
       currency => !books.some(({ instrument: { major } }) => major === currency),
     );
     if (unheld !== undefined) throw new RangeError(`${unheld} has a limit, but is the base currency of no book`);
-    const apart =
-      valueLimit === null
-        ? []
-        : symbols.filter(symbol => !connectedBooks(symbols, valueLimit.currency).includes(symbol));
+    const apart = valueLimit === null ? [] : booksApartFrom(valueLimit.currency, symbols);
     if (apart.length > 0)
       throw new RangeError(
         `no books lead from ${apart.join(', ')} to ${valueLimit!.currency}, in which the limit counts`,

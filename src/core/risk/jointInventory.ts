@@ -47,10 +47,10 @@ export function skewMatrix(
   return product(product(inverse, between), inverse);
 }
 
-/** Returns the books that a chain of `symbols` connects to a currency. Only these books use joint inventory. */
-export const connectedBooks = (symbols: readonly string[], currency: string): readonly string[] => {
+/** Returns the books that no chain of `symbols` connects to a currency. Their inventory has no value in it. */
+export const booksApartFrom = (currency: string, symbols: readonly string[]): readonly string[] => {
   const paths = pathsTo(currency, symbols.map(pairOf));
-  return symbols.filter(symbol => paths.has(pairOf(symbol)[0]));
+  return symbols.filter(symbol => !paths.has(pairOf(symbol)[0]));
 };
 
 export class JointInventory {

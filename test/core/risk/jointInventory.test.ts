@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { normal, randomOf } from '../../../src/core/index.ts';
-import { connectedBooks, JointInventory, skewMatrix, type JointBook } from '../../../src/core/risk/jointInventory.ts';
+import { booksApartFrom, JointInventory, skewMatrix, type JointBook } from '../../../src/core/risk/jointInventory.ts';
 import { between } from '../../draws.ts';
 import { runsOf } from '../../many.ts';
 import { DESK, DESK_BOOKS, deskDay } from './deskDay.ts';
@@ -132,7 +132,8 @@ describe('the inventory by which a book skews its quotes', () => {
 
   test('a book whose currencies lead to no other skews by its own inventory', () => {
     const symbols = ['btc_mxn', 'eth_mxn', 'sol_eur'];
-    expect(connectedBooks(symbols, 'mxn')).toEqual(MXN_BOOKS);
+    const apart = booksApartFrom('mxn', symbols);
+    expect(symbols.filter(symbol => !apart.includes(symbol))).toEqual(MXN_BOOKS);
     const { joint, mids } = observed(symbols, (btc, eth) => [btc, eth, 100], 0.9);
     expect(
       joint.inventoryOf(
