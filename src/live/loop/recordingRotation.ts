@@ -9,7 +9,7 @@ import type { Latch } from '../safety/latch.ts';
 import type { ExchangeSide, StateSide, StopReport } from './loopOptions.ts';
 import { CannotStart, readOnce, readRulesOfBooks, type RulesOfBooks } from './opening.ts';
 import type { OtherBook } from './otherBooks.ts';
-import { Run, type RunOpening } from './run.ts';
+import { Run, symbolsOfRun, type RunOpening } from './run.ts';
 
 /** Further book of the runs; `newStream` creates the stream of one run. */
 export type RotatedBook = Omit<OtherBook, 'stream'> & { readonly newStream?: () => MarketStream | undefined };
@@ -210,7 +210,7 @@ export class RecordingRotation {
 
   /** Books of the run that the pending request asks for; those of the current run without a request. */
   get #nextSymbols(): readonly [string, ...string[]] {
-    return symbolsOfRuns({ ...this.#options, ...this.#asked?.next });
+    return symbolsOfRun({ ...this.#options, ...this.#asked?.next });
   }
 
   /** Whether these are the rules of the books of the next run. */
@@ -220,7 +220,7 @@ export class RecordingRotation {
 
   /** Whether the run of the pending request has other books than the current run, or another order of them. */
   #changesBooks(): boolean {
-    return this.#nextSymbols.join() !== symbolsOfRuns(this.#options).join();
+    return this.#nextSymbols.join() !== symbolsOfRun(this.#options).join();
   }
 
   /** Returns the books of the current run that the run of the pending request does not have. */
@@ -431,7 +431,7 @@ export class RecordingRotation {
         this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
         // Only a reload makes a failed strategy again.
         const makeEngine = asked?.next ? options.makeEngine : withFailures(options.makeEngine, failures);
-        const next = await readRulesOfBooks(venue.exchange, symbolsOfRuns(options), rules, readOnce);
+        const next = await readRulesOfBooks(venue.exchange, symbolsOfRun(options), rules, readOnce);
         this.#run = await openRun({
           ...options,
           ...{ makeEngine, rules: next, isNext: true, stopping: this.#stopping.signal },
@@ -464,15 +464,6 @@ export class RecordingRotation {
     return null;
   }
 }
-
-/** Returns the symbols of the books of runs with these options, that of the first book first. */
-const symbolsOfRuns = ({
-  bot,
-  others = [],
-}: Pick<RotationOptions, 'bot' | 'others'>): readonly [string, ...string[]] => [
-  bot.book,
-  ...others.map(({ book }) => book),
-];
 
 /** Returns a function that makes an engine in which the strategies have already failed with these errors. */
 const withFailures =

@@ -97,6 +97,12 @@ export type RunOpening = RunParts & {
   readonly isNext?: boolean;
 };
 
+/** Returns the symbols of the books of a run with these options, that of the first book first. */
+export const symbolsOfRun = ({
+  bot,
+  others = [],
+}: Pick<RunOpening, 'bot' | 'others'>): readonly [string, ...string[]] => [bot.book, ...others.map(({ book }) => book)];
+
 type OnNews = (news: EngineNews, symbol?: string) => void;
 
 const symbolsOf = (rules: Iterable<RulesReads>): ReadonlySet<string> =>
@@ -150,8 +156,7 @@ export class Run {
     const { log, venue } = options;
     const latch = retryingLatch(options.state.latch, log);
     const { latchOf } = options.state;
-    const symbols = [options.bot.book, ...(options.others ?? []).map(({ book }) => book)] as const;
-    const { rules, others } = options.rules ?? (await readRulesOfBooks(venue.exchange, symbols, null));
+    const { rules, others } = options.rules ?? (await readRulesOfBooks(venue.exchange, symbolsOfRun(options), null));
     const books = [rules.instrument, ...others.map(({ instrument }) => instrument)] as const;
     const left = journalInUnits(options.state.journal, books);
     const place = options.beside?.place;
