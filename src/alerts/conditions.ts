@@ -396,14 +396,17 @@ function conditionsIn(look: Look, past: Past): readonly (Found & { readonly of?:
 }
 
 /**
- * Returns all causes of an event of the account as one cause. A cause that not all books have names those that have it.
+ * Returns all causes of an event of the account as one cause. A cause that not all books have names those that have it,
+ * unless its text names one of them: the loss of a book halts the others a moment later.
  */
 function accountCauseOf(found: readonly { readonly cause: Cause; readonly of?: string }[], books: number): Cause {
   const keys = [...new Set(found.map(({ cause }) => cause.key))].toSorted();
   const texts = keys.map(key => {
     const having = found.filter(({ cause }) => cause.key === key);
-    const names = having.length === books ? '' : `${having.flatMap(({ of }) => of ?? []).join(', ')}: `;
-    return `${names}${having[0]!.cause.text}`;
+    const { text } = having[0]!.cause;
+    const names = having.flatMap(({ of }) => of ?? []);
+    const isNamed = having.length === books || names.some(name => text.includes(`${name}: `));
+    return isNamed ? text : `${names.join(', ')}: ${text}`;
   });
   return { key: keys.join('; '), text: texts.join('; ') };
 }

@@ -229,6 +229,12 @@ describe('several books', () => {
       '0  halted loud eth_mxn: drawdown; investigate, then resume with: puntas resume -c my.yaml',
       '720000  halted over',
     ]);
+    // The reason of a real loss names its book, in whichever books it is seen.
+    for (const first of [{ eth_mxn: halt('eth_mxn: drawdown') }, inAll(halt('eth_mxn: drawdown'))])
+      expect(seen(first, inAll(halt('eth_mxn: drawdown')), {})).toEqual([
+        '0  halted loud eth_mxn: drawdown; investigate, then resume with: puntas resume -c my.yaml',
+        '720000  halted over',
+      ]);
     const two = seen({ eth_mxn: halt('b') }, { btc_mxn: halt('a'), eth_mxn: halt('b'), btc_usd: halt('a') }).join();
     expect(two).toMatch(/btc_mxn, btc_usd: a; .*eth_mxn: b; /);
   });

@@ -98,7 +98,8 @@ export class Engine {
     });
     this.books = books.map(book => {
       const told = onNews ? { onNews: (news: EngineNews) => onNews(news, book.instrument.symbol) } : {};
-      return new BookEngine({ ...book, timing, isTraced, ...told }, this.#state);
+      const nameInReasons = books.length === 1 ? undefined : book.instrument.symbol;
+      return new BookEngine({ ...book, timing, isTraced, nameInReasons, ...told }, this.#state);
     });
     this.quoteLogs = books.flatMap(({ strategy }) => strategy.quoteLog ?? []);
   }

@@ -25,6 +25,7 @@ import type { RegimeRules } from '../risk/regimeWatch.ts';
 import type { PlaceCommand } from '../orders/commands.ts';
 import type { OrderCount } from '../orders/orderCounts.ts';
 import type { RiskLimits, RiskRefusal } from '../risk/preTradeRisk.ts';
+import type { RiskRules } from '../risk/riskSupervisor.ts';
 import type { Figure, Quote, Strategy } from '../quoting/strategy.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 import type { EmptySides } from './emptySides.ts';
@@ -95,7 +96,8 @@ export type EngineOptions = SharedOptions & BookOptions;
 
 /** Options of a book, as its engine gets them. */
 export type BookEngineOptions = BookOptions &
-  Pick<SharedOptions, 'timing' | 'isTraced'> & { readonly onNews?: (news: EngineNews) => void };
+  Pick<SharedOptions, 'timing' | 'isTraced'> &
+  Pick<RiskRules, 'nameInReasons'> & { readonly onNews?: (news: EngineNews) => void };
 
 /** News for the operator and the journal. */
 export type EngineNews =

@@ -59,10 +59,17 @@ export class RegimeWatch {
   #state = firstRegime;
   #wideWhy = '';
   #loss: string | null = null;
+  readonly #named: (reason: string) => string;
 
-  constructor(rules: RegimeRules | null | undefined, onChange: (to: RegimeState, from: RegimeState) => void) {
+  /** `named` adds the name of the book to the reason of a loss. */
+  constructor(
+    rules: RegimeRules | null | undefined,
+    onChange: (to: RegimeState, from: RegimeState) => void,
+    named: (reason: string) => string = reason => reason,
+  ) {
     this.#rules = rules ?? NO_RULES;
     this.#onChange = onChange;
+    this.#named = named;
     const { volatility } = this.#rules.wide ?? {};
     this.#volatility = volatility
       ? new EwmaVolatility({ startPerRootSecond: 0, memoryMs: volatility.memoryMs, sampleMs: SAMPLE_MS })
@@ -121,7 +128,9 @@ export class RegimeWatch {
     const limit = reduceOnly?.drawdown;
     const isLost = limit !== undefined && drawdown !== null && !(drawdown < limit);
     const loss = isLost
-      ? `drawdown: profit fell ${textOfMoney(drawdown)} from its peak; from a drawdown of ${textOfMoney(limit)}, orders only reduce inventory`
+      ? this.#named(
+          `drawdown: profit fell ${textOfMoney(drawdown)} from its peak; from a drawdown of ${textOfMoney(limit)}, orders only reduce inventory`,
+        )
       : null;
     this.#loss ??= loss;
     this.#setState(

@@ -16,6 +16,11 @@ export type RiskRules = {
   readonly halts?: HaltLimits | undefined;
   readonly regimes?: RegimeRules | null | undefined;
   readonly limits: Pick<RiskLimits, 'positionMax'> | null;
+  /**
+   * Symbol with which the reasons of this book begin. Absent if the bot has only one book. A loss of one book stops all,
+   * and the reason names it in each.
+   */
+  readonly nameInReasons?: string | undefined;
 };
 
 export type RiskNews =
@@ -33,10 +38,16 @@ export class RiskSupervisor {
   #isLossTold = false;
   readonly #inventory: Inventory;
   readonly #onNews: (news: RiskNews) => void;
+  readonly #named: <Reason extends string>(reason: Reason) => string;
 
-  constructor({ halts, regimes, limits }: RiskRules, inventory: Inventory, tell: (news: RiskNews) => void) {
+  constructor(
+    { halts, regimes, limits, nameInReasons: name }: RiskRules,
+    inventory: Inventory,
+    tell: (news: RiskNews) => void,
+  ) {
     this.killSwitch = halts ? new KillSwitch(halts) : null;
-    this.regimes = new RegimeWatch(regimes, (to, from) => tell({ kind: 'regime', to, from }));
+    this.#named = reason => (name === undefined ? reason : `${name}: ${reason}`);
+    this.regimes = new RegimeWatch(regimes, (to, from) => tell({ kind: 'regime', to, from }), this.#named);
     this.#limit = new PositionLimit(limits?.positionMax ?? null);
     this.#isDrawdownAsked = regimes?.reduceOnly?.drawdown !== undefined;
     this.#inventory = inventory;
@@ -90,11 +101,11 @@ export class RiskSupervisor {
   check(at: Millis): boolean {
     if (this.killSwitch === null || this.haltedBecause !== null || !this.#inventory.isOpen) return false;
     const breach = this.killSwitch.breach(this.#inventory.totalProfit(), at);
-    if (breach !== null) this.halt(at, breach);
+    if (breach !== null) this.halt(at, this.#named(breach));
     const { reduces, halts } = this.#limit.check(this.#inventory.positionLots(), this.reducingBecause !== null);
     if (reduces) this.regimes.apply({ kind: 'reduce', at, reason: RESUMED_BEYOND_LIMIT });
     const beyond = halts ? this.#beyondLimit() : null;
-    if (beyond !== null) this.halt(at, beyond);
+    if (beyond !== null) this.halt(at, this.#named(beyond));
     return breach !== null || beyond !== null;
   }
 
@@ -107,7 +118,8 @@ export class RiskSupervisor {
     const breach = this.killSwitch.breach(this.#inventory.totalProfit(), at);
     if (breach === null) return;
     this.#isLossTold = true;
-    if (breach !== this.haltedBecause) this.#onNews({ kind: 'halted', reason: breach });
+    const reason = this.#named(breach);
+    if (reason !== this.haltedBecause) this.#onNews({ kind: 'halted', reason });
   }
 
   /** Updates the regime at each decision from the market and the inventory. */

@@ -221,7 +221,7 @@ describe('a replay of several books', () => {
       halfSpreadBps: 1,
     });
     const reports = runOf(deskJob(config, deskTapes(['btc_mxn', 'eth_mxn'], 2, 300)));
-    expect(reports[1]!.haltedBecause).toMatch(/^drawdown/);
+    expect(reports[1]!.haltedBecause).toMatch(/^eth_mxn: drawdown: profit fell/);
     expect(reports[0]!.haltedBecause).toBe(reports[1]!.haltedBecause);
     expect(reports.map(({ left }) => left)).toEqual([0, 0]);
   });

@@ -199,7 +199,7 @@ describe('stops of single books and of the whole bot', () => {
       watch.look(false);
       expect(latchIn(dir).readReduce()).toMatchObject({
         by: 'bot',
-        reason: expect.stringMatching(/^drawdown: /) as string,
+        reason: expect.stringMatching(/^eth_mxn: drawdown: /) as string,
       });
       expect(statesOf(engine)).toEqual(BOOKS.map(book => ({ book, halted: false, reduces: true, paused: null })));
     },
