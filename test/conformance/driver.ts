@@ -167,7 +167,8 @@ function stageOf(exchange: EmbeddedExchange, clock: VirtualClock, transport: Tra
 function answerOf({ status, headers, body: text }: WireReply): Answer {
   const body = (text === '' ? {} : JSON.parse(text)) as Fields;
   type Error = { readonly code?: unknown };
-  const error = (body['error'] ?? (body['errors'] as Error[] | undefined)?.[0]) as Error | undefined;
+  const [first] = (body['errors'] ?? []) as Error[];
+  const error = (body['error'] as Error | undefined) ?? first;
   return {
     status,
     headers,

@@ -33,8 +33,11 @@ export async function openOwnState({ config, venue, clock, seed }: RunOptions): 
     const asked = clientOf(config, venue, clock, seed);
     // If the bot has several books, a live order in any of them proves the account.
     const of = config.books === undefined ? { book: config.book } : {};
-    const client = await verifiedAccountOf(asked, opened, of).finally(() => asked.close());
-    opened = open({ client });
+    try {
+      opened = open({ client: await verifiedAccountOf(asked, opened, of) });
+    } finally {
+      await asked.close();
+    }
   }
   if (opened instanceof OtherKey) throw opened;
   return opened;

@@ -86,7 +86,7 @@ export async function cleanUpDamagedState(damaged: DamagedState, options: RunOpt
   );
 }
 
-function takeOut(
+async function takeOut(
   { config, venue, clock, seed, log }: RunOptions,
   requestDelayMaxMs: number,
   withinMs: number,
@@ -96,18 +96,22 @@ function takeOut(
 ): Promise<Recovered> {
   // The nonces of this client are above those of the client that failed.
   const client = clientOf(config, venue, clock, seed, { ...(journal ? { journal } : {}) });
-  return recoverAndCancel({
-    exchange: client,
-    clock,
-    log,
-    book: config.book,
-    others,
-    instance: config.instance,
-    known,
-    requestDelayMaxMs,
-    withinMs,
-    givesUp: true,
-  }).finally(() => client.close());
+  try {
+    return await recoverAndCancel({
+      exchange: client,
+      clock,
+      log,
+      book: config.book,
+      others,
+      instance: config.instance,
+      known,
+      requestDelayMaxMs,
+      withinMs,
+      givesUp: true,
+    });
+  } finally {
+    await client.close();
+  }
 }
 
 const countOf = (n: number): string => (n === 1 ? '1 order' : `${n} orders`);
