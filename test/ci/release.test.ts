@@ -1,4 +1,4 @@
-/** What `.ci/release.sh` makes can be published, and the tree cannot; both against a registry of this test. */
+/** The output of `.ci/release.sh` can be published, and the tree cannot; both against a registry of this test. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

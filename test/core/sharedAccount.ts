@@ -32,7 +32,7 @@ export const START = 1_000_000;
 type Live = { readonly command: PlaceCommand; readonly book: Instrument; left: number };
 export type Balances = Record<(typeof CURRENCIES)[number], number>;
 
-/** What a test changes: options of the account, limits of each book, and the strategy of a book. */
+/** Changes of a test: options of the account, limits of each book, and the strategy of a book. */
 type Changes = {
   readonly shared?: Pick<SharedOptions, 'jointInventory' | 'crossRates' | 'currencyLimits' | 'valueLimit'>;
   readonly limits?: object;

@@ -1,4 +1,4 @@
-/** What `puntas/strategy` exports may grow; a name that goes is a change that docs/upgrading.md promises to announce. */
+/** Exports of `puntas/strategy` may grow; a removed name is a change that docs/upgrading.md promises to announce. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

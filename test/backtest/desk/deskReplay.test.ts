@@ -99,7 +99,7 @@ describe('a replay of several books', () => {
           bound += assertReservedOnce(account, ['btc', 'eth', 'mxn']);
         }).reports;
         fills += reports.reduce((sum, report) => sum + report.fills, 0);
-        // What the account holds at the end is what it had and what each book gained or spent.
+        // The account ends with its opening balances plus the gains of each book.
         reports.forEach(({ inventory, holdings }, i) => {
           const major = ['btc', 'eth'][i]!;
           expect(moneyOf(holdings[major]!)).toBe(moneyOf(poor.balances[major]!) + moneyOf(inventory));

@@ -85,7 +85,7 @@ test('even shares of an account add up to no more than the account', () => {
     { btc: '2', mxn: '2000000' },
     { eth: '40', mxn: '2000000' },
   ]);
-  // Of 1,000 requests, 60 are reads of the account, which each book makes alone.
+  // Each book makes 60 of its 1,000 requests for reads of the account, without the others.
   expect(shares.map(({ privatePerMinute }) => privatePerMinute)).toEqual([530, 530]);
 });
 

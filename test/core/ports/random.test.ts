@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { exponential, normal, randomOf, type Random } from '../../../src/core/index.ts';
 
 const SEEDS = 4_000;
-/** What each of the first seeds draws after `skipped` other draws. */
+/** Next draw of each of the first seeds, after `skipped` other draws. */
 const drawn = (skipped: number, draw: (random: Random) => number): readonly number[] =>
   Array.from({ length: SEEDS }, (_, seed) => {
     const random = randomOf(seed);

@@ -128,13 +128,13 @@ describe('limits by currency over all books', () => {
               }
             }
             desk.round(1_000);
-            /** What the account may hold of a currency at most (`up`), or at least, after its conversions. */
+            /** Maximum (`up`) or minimum of a currency in the account after its conversions. */
             const bound = (currency: string, isUp: boolean): number => {
               const leg = isUp ? 'get' : 'give';
               const sum = pending.filter(one => one[leg].currency === currency).map(one => unitsOf(one[leg].amount));
               return held(desk, currency as Currency) + (isUp ? 1 : -1) * sum.reduce((all, one) => all + one, 0);
             };
-            /** What orders of the other books may add to a currency, or take from it. */
+            /** Amount of a currency that orders of the other books may add or take. */
             const ordered = (currency: string, isUp: boolean, except: string): number => {
               let sum = 0;
               for (const other of desk.engine.books) {

@@ -48,7 +48,7 @@ describe('orders that limits over all books no longer allow', () => {
     desk.trade(BOOKS[0]!, 'buy', 1_000, 50);
     desk.round(1_000).round(1_000);
     expect([held(desk), onSide(desk, 'buy'), onSide(desk, 'sell')]).toEqual([80, 0, 60]);
-    // Nothing is canceled and placed in turns.
+    // No order is canceled and placed in turns.
     const before = [...desk.live.keys()];
     for (let k = 0; k < 5; k++) desk.round(1_000);
     expect([...desk.live.keys()]).toEqual(before);

@@ -51,7 +51,7 @@ function expectedRoom(side: Side, of: World) {
     [of.debtMax, 'hedge debt limit'],
     [mustWait ? 0 : sides * full, 'waits for a hedge'],
   ];
-  // What must be bought there is paid at up to 2% above the mid price.
+  // Purchases there cost up to 2% more than the mid price.
   const free = side === 'buy' ? of.base : of.rate === null ? 0 : (of.quote * of.rate) / (MID * 1.02);
   if (of.isOnlyRoute) bounds.push([of.closed === opposite(side) ? 0 : Math.max(0, free), 'no hedge elsewhere']);
   const [beyond, refusal] = bounds.reduce((a, b) => (b[0] < a[0] ? b : a));

@@ -125,7 +125,7 @@ describe('the inventory by which a book skews its quotes', () => {
   test('includes the inventory of a halted book as far as it moves with this book', () => {
     const { joint, mids } = observed(MXN_BOOKS, (btc, eth) => [btc, eth], 0.9, [true, false]);
     const inBtc = joint.inventoryOf(0, [0, mids[0]! / mids[1]!]);
-    // Of equal volatilities, the part of ether that bitcoin explains is the correlation.
+    // With equal volatilities, bitcoin explains a part of ether that equals the correlation.
     expect(inBtc).toBeGreaterThan(0.75);
     expect(inBtc).toBeLessThan(0.95);
   });

@@ -16,7 +16,7 @@ const SUMS = [
   ['usd', '700.25', 'deposits'],
   ['mxn', '1000', 'deposits'],
   ['btc', '-0.03', 'withdrawals'],
-  // Of no book.
+  // A currency of no book.
   ['sol', '3', null],
 ] as const;
 

@@ -1,4 +1,4 @@
-/** How long a line of the transfer lists waits until the balances count as including its transfer. */
+/** Time for which a line of the transfer lists waits until the balances count as including its transfer. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { money } from '../../../src/core/index.ts';

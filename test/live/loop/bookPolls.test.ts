@@ -83,7 +83,7 @@ describe('the reads of several polled books', () => {
     world.reads.forEach(({ at }, n) =>
       expect(at - (world.reads[n - 60]?.at ?? -Infinity)).toBeGreaterThanOrEqual(MINUTE),
     );
-    // What was not read in a slot waited for it.
+    // A book that was not read in a slot waited for the slot.
     expect(world.polls.waits[0]).toBeGreaterThan(world.polls.waits[4]!);
   });
 

@@ -45,7 +45,7 @@ export class AccountJudge {
   /** Amounts that the bot's trades brought and that others moved, by currency, in 10^-18. */
   readonly #brought = new Map<string, bigint>();
   readonly #others = new Map<string, bigint>();
-  /** What the bot's orders brought in each book. */
+  /** Result of the bot's orders in each book. */
   readonly #positions = new Map<string, bigint>();
 
   constructor(options: AccountJudgeOptions) {

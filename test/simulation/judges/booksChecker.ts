@@ -93,7 +93,7 @@ export class BooksChecker implements Laws {
   readonly applied: Laws['applied'] = (life, fill) => this.#with(fill.id ?? '').applied(life, fill);
   readonly stopped: Laws['stopped'] = left => this.#each(book => book.stopped(left));
   readonly tried: Laws['tried'] = (request, topic) => this.#each(book => book.tried(request, topic));
-  /** Of what is not of one book, the first checker counts requests and checks nonces. */
+  /** The first checker also counts requests and checks nonces, which do not belong to one book. */
   readonly sent: Laws['sent'] = (life, request, topic) =>
     (topic === 'place' ? this.of(orderIn(request).book) : this.#first).sent(life, request, topic);
   readonly arrived: Laws['arrived'] = (request, topic, reply) =>
