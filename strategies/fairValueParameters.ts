@@ -1,4 +1,5 @@
 /** YAML section `fairValue`: parts of the price around which every strategy quotes. */
+import { counted } from '../src/core/index.ts';
 import { z } from 'zod';
 import { aboveZero, bps, duration } from './parameters.ts';
 
@@ -59,9 +60,9 @@ const microprice = z
     if (p.spreadsTicks.some((bound, i) => i > 0 && !(bound > (p.spreadsTicks[i - 1] ?? 0))))
       wrong(['spreadsTicks'], 'expected strictly ascending numbers');
     if (p.adjustTicks.length !== p.spreadsTicks.length + 1)
-      wrong(['adjustTicks'], `expected ${p.spreadsTicks.length + 1} rows, one more than spreadsTicks`);
+      wrong(['adjustTicks'], `expected ${counted(p.spreadsTicks.length + 1, 'row')}, one more than spreadsTicks`);
     else if (p.adjustTicks.some(row => row.length !== p.imbalanceBuckets))
-      wrong(['adjustTicks'], `expected ${p.imbalanceBuckets} numbers in each row, one per imbalance bucket`);
+      wrong(['adjustTicks'], `expected ${counted(p.imbalanceBuckets, 'number')} in each row, one per imbalance bucket`);
   })
   .describe('Micro-price (Stoikov): mid price corrected by imbalance and spread, from puntas calibrate.');
 

@@ -3,7 +3,7 @@
  * receives a function that makes a new strategy, and views in time order.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { amount, price, type Level, type Quote, type Strategy, type View } from '../src/core/index.ts';
+import { counted, amount, price, type Level, type Quote, type Strategy, type View } from '../src/core/index.ts';
 import { quoteIn } from './guarded.ts';
 
 export type StrategyLaw = {
@@ -55,9 +55,11 @@ export const STRATEGY_LAWS: readonly StrategyLaw[] = [
       for (const view of views) {
         const [long, short] = [view.positionMax, -view.positionMax].map(position => ({ ...view, position }));
         const { bids } = make().quote(long!);
-        if (bids.length > 0) return `${bids.length} bids at position ${view.positionMax}, the maximum in lots`;
+        if (bids.length > 0)
+          return `${counted(bids.length, 'bid')} at position ${view.positionMax}, the maximum in lots`;
         const { asks } = make().quote(short!);
-        if (asks.length > 0) return `${asks.length} asks at position ${-view.positionMax}, the minimum in lots`;
+        if (asks.length > 0)
+          return `${counted(asks.length, 'ask')} at position ${-view.positionMax}, the minimum in lots`;
       }
       return null;
     },

@@ -1,6 +1,13 @@
 /** Parameters that several strategies share: money, durations, levels, and tolerances of live orders. */
 import { z } from 'zod';
-import { moneyOf, valueFloor, type DecimalText, type Instrument, type RequoteTolerance } from '../src/core/index.ts';
+import {
+  counted,
+  moneyOf,
+  valueFloor,
+  type DecimalText,
+  type Instrument,
+  type RequoteTolerance,
+} from '../src/core/index.ts';
 import { linear, among } from './tuning.ts';
 
 export const decimalText = z
@@ -107,13 +114,13 @@ export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): 
   if (!(BigInt(p.levels) * moneyOf(p.amount) <= moneyOf(limits.positionMax))) {
     problems.push({
       key: 'amount',
-      message: `the amounts of ${p.levels} levels on one side add up to more than limits.positionMax "${limits.positionMax}"`,
+      message: `the amounts of ${counted(p.levels, 'level')} on one side add up to more than limits.positionMax "${limits.positionMax}"`,
     });
   }
   if (!(2 * p.levels <= limits.ordersMax)) {
     problems.push({
       key: 'levels',
-      message: `${p.levels} levels per side need ${2 * p.levels} orders, more than limits.ordersMax ${limits.ordersMax}`,
+      message: `${counted(p.levels, 'level')} per side need ${counted(2 * p.levels, 'order')}, more than limits.ordersMax ${limits.ordersMax}`,
     });
   }
   if (!(furthestBps <= limits.collarBps)) {

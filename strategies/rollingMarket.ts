@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import {
+  counted,
   EwmaVolatility,
   fitIntensity,
   IntensityMeter,
@@ -37,7 +38,7 @@ const profileParameters = z
     const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
     for (const [key, { length }] of Object.entries({ fillsPerMinute, adverseBps }))
       if (length !== distancesBps.length)
-        wrong(key, `expected ${distancesBps.length} numbers, as many as distancesBps; found ${length}`);
+        wrong(key, `expected ${counted(distancesBps.length, 'number')}, as many as distancesBps; found ${length}`);
     const at = distancesBps.findIndex((d, i) => i > 0 && d <= distancesBps[i - 1]!);
     if (at > 0) wrong('distancesBps', `must ascend: ${distancesBps[at]} follows ${distancesBps[at - 1]}`);
   })

@@ -1,4 +1,5 @@
 /** Sentences about obstacles to a run's trading, which would otherwise be attributed to the strategy. */
+import { counted } from '../../src/core/index.ts';
 import type { DataFlaw } from '../../src/tape/index.ts';
 import { mainModel, type ComparedModel } from './comparison.ts';
 
@@ -44,9 +45,11 @@ function outOfBudget({ requests, orders }: ComparedModel): string[] {
   if (overBudget + lockedOut === 0) return [];
   const all = overBudget + orders.placed;
   const locked =
-    lockedOut > 0 ? `, and the exchange rejected ${lockedOut.toLocaleString('en-US')} requests during a lockout` : '';
+    lockedOut > 0
+      ? `, and the exchange rejected ${counted(lockedOut.toLocaleString('en-US'), 'request')} during a lockout`
+      : '';
   return [
-    `${overBudget.toLocaleString('en-US')} requests (${roughPercent(overBudget / all)}) exceeded the budget of ${allowedPerMinute} per minute${locked}`,
+    `${counted(overBudget.toLocaleString('en-US'), 'request')} (${roughPercent(overBudget / all)}) exceeded the budget of ${allowedPerMinute} per minute${locked}`,
   ];
 }
 

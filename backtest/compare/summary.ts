@@ -1,8 +1,8 @@
 /** Summary of a comparison in a few sentences. */
+import { counted } from '../../src/core/index.ts';
 import { excludesZero } from '../report/interval.ts';
 import { mainModel, type ComparedModel, type ComparedRun, type Comparison } from './comparison.ts';
 import { botsOf, tiersOf } from './plots.ts';
-import { counted } from '../../src/pages/index.ts';
 
 type Ran = { readonly run: ComparedRun; readonly main: ComparedModel };
 

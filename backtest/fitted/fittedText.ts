@@ -1,5 +1,6 @@
 /** Sentences and tables of a fitted fill model, for the terminal and for its page. */
-import { columns, counted, percent } from '../../src/pages/index.ts';
+import { counted } from '../../src/core/index.ts';
+import { columns, percent } from '../../src/pages/index.ts';
 import type { FittedReport, HeldOutFills } from './fittedReport.ts';
 
 /** Returns the verdict, then what it is based on. */

@@ -1,6 +1,6 @@
 /** Result of one book with a hedge on another exchange, as numbers for JSON and as sentences. */
-import { counted, durationText } from '../../src/pages/index.ts';
-import type { Millis } from '../../src/core/index.ts';
+import { durationText } from '../../src/pages/index.ts';
+import { counted, type Millis } from '../../src/core/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import type { DistancePoint } from '../profile/distanceProfile.ts';
 import { bpsText } from '../profile/bpsText.ts';
@@ -106,7 +106,7 @@ function verdictText({ name, hedgeName, fees, verdict, latencyMs, hedgeLatencyMs
   const measured =
     distanceBps === null || heldOutBps === null
       ? ''
-      : ` At ${bpsText(distanceBps)} bps from the price of ${hedgeName}, a fill was worth ${worthText(heldOutBps)} bps before fees in the last two thirds of the time, which were not used to choose the distance: ${counted(fills, 'fill')}, ${bpsText(fillsPerHour)} per hour. The largest net position from these fills was ${bpsText(curve.find(point => point.distanceBps === distanceBps)?.positionMax ?? null)} orders.`;
+      : ` At ${bpsText(distanceBps)} bps from the price of ${hedgeName}, a fill was worth ${worthText(heldOutBps)} bps before fees in the last two thirds of the time, which were not used to choose the distance: ${counted(fills, 'fill')}, ${bpsText(fillsPerHour)} per hour. The largest net position from these fills was ${counted(bpsText(curve.find(point => point.distanceBps === distanceBps)?.positionMax ?? null), 'order')}.`;
   return quote
     ? `Quote ${name} ${bpsText(distanceBps)} bps from the price of ${hedgeName} and hedge there: at ${cost} and ${late}, a fill earns ${bpsText((heldOutBps?.value ?? 0) - feeBps)} bps.${measured}`
     : `Do not quote ${name} with a hedge at ${hedgeName}: at ${cost} and ${late}, ${why}.${measured}`;

@@ -3,6 +3,7 @@
  * and value by distance. The first third fits the basis and the choice of a distance; the rest judges them.
  */
 import {
+  counted,
   BasisFilter,
   basisGain,
   basisModelOf,
@@ -352,11 +353,11 @@ function recordingLimits({
           `The basis includes the exchange rate of ${hedgeMinor} and ${minor}; after a hedge, a position in ${hedgeMinor} against ${minor} remains.`,
         ]),
     ...(fills.unhedged > 0
-      ? [`${fills.unhedged} fills had no hedge price within ten minutes and are not valued.`]
+      ? [`${counted(fills.unhedged, 'fill')} had no hedge price within ten minutes and cannot be valued.`]
       : []),
     ...(fills.beyondDepth > 0
       ? [
-          `${fills.beyondDepth} hedges exceeded the amounts of the recorded levels; the rest of each hedge is valued at the price of the last level.`,
+          `${counted(fills.beyondDepth, 'hedge')} exceeded the amounts of the recorded levels; the rest of each hedge is valued at the price of the last level.`,
         ]
       : []),
   ];

@@ -2,7 +2,14 @@
  * Simulated reads of other books in a replay: recorded mid prices, read one book after another, with latency in both
  * directions.
  */
-import { priceAcross, type EngineEvent, type Instrument, type Leg, type Millis } from '../../src/core/index.ts';
+import {
+  counted,
+  priceAcross,
+  type EngineEvent,
+  type Instrument,
+  type Leg,
+  type Millis,
+} from '../../src/core/index.ts';
 import type { RecordedMids } from '../../src/tape/index.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
@@ -34,7 +41,8 @@ export class ExternalReferenceReplay {
   readonly #tick: number;
 
   constructor({ legs, mids, everyMs, feed }: ExternalReferenceOptions, instrument: Instrument, latency: Latency) {
-    if (legs.length !== mids.length) throw new RangeError(`${mids.length} recordings for ${legs.length} books`);
+    if (legs.length !== mids.length)
+      throw new RangeError(`${counted(mids.length, 'recording')} for ${counted(legs.length, 'book')}`);
     this.everyMs = everyMs;
     this.#feed = feed;
     this.#legs = legs;

@@ -1,4 +1,5 @@
 /** Tiles of the page's first screen: five numbers of the main run, each with explanatory lines. */
+import { counted } from '../../src/core/index.ts';
 import {
   durationText,
   gainText,
@@ -76,7 +77,7 @@ function tilesOfTrading(
       name: 'fills per day',
       value: fillsPerDay === null ? '–' : numberText(Number(fillsPerDay.toPrecision(3))),
       notes: [
-        `${numberText(fills)} fills in ${durationText(seconds)}`,
+        `${counted(numberText(fills), 'fill')} in ${durationText(seconds)}`,
         `traded ${sumText(volume.minor, minor)} ${minor}; at this volume scaled to 30 days, the maker fee is ${numberText(pace.makerBps)} bps`,
       ],
     },

@@ -1,4 +1,5 @@
 /** Page of a backtest report: a first screen, and below it all other sections, collapsed. */
+import { counted } from '../../src/core/index.ts';
 import {
   durationText,
   gainText,
@@ -312,7 +313,8 @@ function flawTable({ tape: { dirt, gaps } }: BacktestReport): Html {
         </tr>`,
     ),
   ];
-  const more = gaps.length > shown.length ? html`<p>And ${gaps.length - shown.length} more gaps.</p>` : NO_HTML;
+  const more =
+    gaps.length > shown.length ? html`<p>And ${counted(gaps.length - shown.length, 'more gap')}.</p>` : NO_HTML;
   return html`${table(
     html`<tr>
       <th>flaw or gap</th>

@@ -2,6 +2,7 @@
  * Summary of a backtest in a few sentences: whether it earned money, under which fill models, the reasons and the
  * caveats.
  */
+import { counted } from '../../src/core/index.ts';
 import { isClosed, wideHoursText } from '../../src/tape/index.ts';
 import { durationText, minuteText, sumText } from '../../src/pages/index.ts';
 import { AFTER_SECONDS } from './headline.ts';
@@ -68,7 +69,7 @@ function result(report: BacktestReport, main: ReplayReport): string {
   const outcome = (model: ReplayReport): string => {
     if (model.fills === 0) return 'traded nothing';
     const sum = moneyText(model.pnl.total, report.minor);
-    const fills = model.fills === 1 ? '1 fill' : `${model.fills.toLocaleString('en-US')} fills`;
+    const fills = model.fills === 1 ? '1 fill' : `${counted(model.fills.toLocaleString('en-US'), 'fill')}`;
     const total = Number(model.pnl.total);
     if (total === 0) return `broke even with ${fills}`;
     // The words "made" and "lost" are only for results that are significantly different from zero.
@@ -121,10 +122,10 @@ function chanceText({ netInterval, stretches }: ReplayReport, minor: string): st
   const range = `${sumText(low, minor)} to ${sumText(high, minor)} ${minor}`;
   return low < 0 && high > 0
     ? [
-        `By an estimate from ${stretches.net.length} equal parts of this run, the net of another run of this length would be ${range} (95% interval). This interval includes zero, so the result may be chance.`,
+        `By an estimate from ${counted(stretches.net.length, 'equal part')} of this run, the net of another run of this length would be ${range} (95% interval). This interval includes zero, so the result may be chance.`,
       ]
     : [
-        `By an estimate from ${stretches.net.length} equal parts of this run, the net of another run of this length would be ${range} (95% interval).`,
+        `By an estimate from ${counted(stretches.net.length, 'equal part')} of this run, the net of another run of this length would be ${range} (95% interval).`,
       ];
 }
 
@@ -197,7 +198,9 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
   const same = pessimistic !== undefined && main.model === 'expected' && haveSameFills(pessimistic, main);
   return [
     ...(main.fills > 0 && main.fills < FEW_FILLS
-      ? [`${main.fills === 1 ? 'One fill is' : `${main.fills} fills are`} too few for a conclusion.`]
+      ? [
+          `${main.fills === 1 ? 'One fill is' : `${counted(main.fills, 'fill is', 'fills are')}`} too few for a conclusion.`,
+        ]
       : []),
     ...(isSilent(main) ? [] : missingQuotesText(main)),
     ...(same
@@ -207,7 +210,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
       : []),
     ...(main.recorded.ghosts > 0
       ? [
-          `${main.recorded.ghosts} recorded levels were removed, because they remained in the book after trades beyond their price.`,
+          `${counted(main.recorded.ghosts, 'recorded level was', 'recorded levels were')} removed, because they remained in the book after trades beyond their price.`,
         ]
       : []),
     ...(main.wideHours === undefined ? [] : [wideHoursText(main.wideHours)]),

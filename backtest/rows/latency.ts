@@ -1,5 +1,5 @@
 /** Latency between the bot and the exchange: constant, random, or recorded. */
-import { normal, type Random } from '../../src/core/index.ts';
+import { counted, normal, type Random } from '../../src/core/index.ts';
 
 /** Latency as plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually ms. */
 export type LatencySpec =
@@ -64,7 +64,7 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
   const last = sent[n - 1];
   if (first === undefined || last === undefined || took.length !== n) {
     throw new RangeError(
-      `recorded latencies need a round-trip time for each request and at least one request, found ${n} requests and ${took.length} round-trip times`,
+      `recorded latencies need a round-trip time for each request and at least one request, found ${counted(n, 'request')} and ${counted(took.length, 'round-trip time')}`,
     );
   }
   for (let i = 0; i < n; i++) {

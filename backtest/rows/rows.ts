@@ -2,6 +2,7 @@
  * Columns of a replay, with one row per event: its price as an index into a window of ticks, its exchange time and its
  * receive time. The simulated exchange and the bot read the same columns.
  */
+import { counted } from '../../src/core/index.ts';
 
 /**
  * Bits of a row's flags.
@@ -106,7 +107,7 @@ export class RowBuilder implements RowsOut {
     const before = n === 0 ? -Infinity : this.#at[n - 1]!;
     if (!(at >= before && local < Infinity && lots >= 0 && Number.isSafeInteger(tick))) {
       throw new RangeError(
-        `row ${n} is invalid or out of order: time ${at} (previous row: ${before}), receive time ${local}, ${lots} lots at tick ${tick}`,
+        `row ${n} is invalid or out of order: time ${at} (previous row: ${before}), receive time ${local}, ${counted(lots, 'lot')} at tick ${tick}`,
       );
     }
     this.#at[n] = at;

@@ -1,5 +1,6 @@
 /** Summary of `puntas scout` in sentences, and formats of its numbers. */
-import { counted, durationText, gainText, sumText } from '../../src/pages/index.ts';
+import { counted } from '../../src/core/index.ts';
+import { durationText, gainText, sumText } from '../../src/pages/index.ts';
 import { wideHoursText } from '../../src/tape/index.ts';
 import { bpsText } from '../profile/bpsText.ts';
 import { quoteAnswer, hoursText } from '../profile/verdictWords.ts';
@@ -72,7 +73,7 @@ function pays(scouting: Scouting, best: ScoutedBook): string {
 function nothingPays(books: readonly ScoutedBook[]): string {
   const judged = books.filter(({ verdict }) => verdictDistance(verdict) !== null);
   const isKnown = books.every(book => quoteAnswer(book.verdict) === 'do not quote');
-  const start = `Quoting is not ${isKnown ? '' : 'known to be '}profitable in any book: at these fees, no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns a profit with 95% confidence.`;
+  const start = `Quoting is not ${isKnown ? '' : 'known to be '}profitable in any book: at these fees, no distance in ${books.length === 1 ? 'this book' : `any of these ${counted(books.length, 'book')}`} earns a profit with 95% confidence.`;
   const [nearest] = judged;
   if (nearest === undefined) return `${start} No book had enough trades to judge; observe for longer.`;
   const { name, feeBps, verdict } = nearest;

@@ -1,4 +1,5 @@
 /** Section of the page of `puntas scout` on joint moves: sentences, a heat table, and a table of the pairs. */
+import { counted } from '../../src/core/index.ts';
 import { durationText, html, NO_HTML, section, table, type Html } from '../../src/pages/index.ts';
 import type { BookPair, JointMoves } from './together.ts';
 import {
@@ -25,7 +26,9 @@ export function togetherSection(together: JointMoves | undefined, names: readonl
     pairTable(together.pairs.slice(0, PAIRS_MAX)),
     together.pairs.length <= PAIRS_MAX
       ? NO_HTML
-      : html`<p class="soft">The ${PAIRS_MAX} strongest of ${together.pairs.length} pairs; the JSON file has all.</p>`,
+      : html`<p class="soft">
+          The ${PAIRS_MAX} strongest of ${counted(together.pairs.length, 'pair')}; the JSON file has all.
+        </p>`,
   ]);
 }
 

@@ -1,5 +1,6 @@
 /** Joint moves of the books of a scout in sentences, and formats of their numbers. */
-import { counted, durationText } from '../../src/pages/index.ts';
+import { counted } from '../../src/core/index.ts';
+import { durationText } from '../../src/pages/index.ts';
 import { bpsText } from '../profile/bpsText.ts';
 import type { BookPair, JointMoves } from './together.ts';
 
@@ -33,7 +34,7 @@ export function togetherWords({ pairs, allSameSide }: JointMoves): readonly stri
     count < 3 || related.length === 0
       ? []
       : [
-          `Inventory of equal risk on the same side of all ${count} books carries ${riskText(allSameSide)} times the risk of one; ${riskText(Math.sqrt(count))} if they were independent.${zeros}`,
+          `Inventory of equal risk on the same side of all ${counted(count, 'book')} carries ${counted(riskText(allSameSide), 'time')} the risk of one; ${riskText(Math.sqrt(count))} if they were independent.${zeros}`,
         ];
   const implied = pairs.flatMap(pair => impliedText(pair) ?? []);
   return [first, ...all, ...implied.slice(0, NAMED_MAX), ...unknownWords(pairs)];
@@ -43,7 +44,7 @@ export function togetherWords({ pairs, allSameSide }: JointMoves): readonly stri
 export function pairMeaning(pair: BookPair): string {
   const { correlation, sameSide, oppositeSides, seconds, neededSeconds } = pair;
   if (isRelated(pair))
-    return `long in both carries ${riskText(sameSide)} times the risk of one, and long in one and short in the other ${riskText(oppositeSides)} times.`;
+    return `long in both carries ${counted(riskText(sameSide), 'time')} the risk of one, and long in one and short in the other ${counted(riskText(oppositeSides), 'time')}.`;
   if (correlation !== null)
     return `unrelated as far as ${durationText(seconds)} show${neededSeconds === null ? '' : `; if ${correlationText(correlation.value)} is right, ${durationText(neededSeconds)} would show it`}.`;
   if (seconds === 0) return 'not recorded at the same time.';

@@ -1,5 +1,6 @@
 /** Sentences and tables of a shadow's report, for the terminal and the page. */
-import { counted, durationText, gainText } from '../../src/pages/index.ts';
+import { counted } from '../../src/core/index.ts';
+import { durationText, gainText } from '../../src/pages/index.ts';
 import { GAP_PARTS, type DivergenceCause, type GapPart } from './causes.ts';
 import type { DetectorRow, ShadowReport } from './report.ts';
 

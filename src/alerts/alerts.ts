@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { ALERT_EVENT_NAMES, type AlertEvent, type Config } from '../config.ts';
-import { textOfError, type Clock, type Millis, type Timer } from '../core/index.ts';
+import { counted, textOfError, type Clock, type Millis, type Timer } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { alertSecrets, channelsOf } from './channels.ts';
@@ -186,7 +186,7 @@ export async function testAlerts(
 
 /** Returns the title that identifies the bot. */
 const titleOf = ({ config, isPaper = false }: Pick<AlertsOptions, 'config' | 'isPaper'>): string =>
-  `${isPaper ? 'paper: ' : ''}${config.instance} ${config.books ? `(${config.books.length} books)` : config.book}`;
+  `${isPaper ? 'paper: ' : ''}${config.instance} ${config.books ? `(${counted(config.books.length, 'book')})` : config.book}`;
 
 /** Returns a text with the number of occurrences of each event, and with the number of undelivered alerts. */
 function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {

@@ -2,7 +2,7 @@
  * Alert conditions of a running bot, checked twice per second: the conditions of config/prometheus/alerts.yml, and one
  * condition for each regime. Conditions of a book are checked and reported for each book; those of the account once.
  */
-import { textOfMoney, type LimitUse, type Millis, type Snapshot, type SourceRefusal } from '../core/index.ts';
+import { counted, textOfMoney, type LimitUse, type Millis, type Snapshot, type SourceRefusal } from '../core/index.ts';
 import type { AlertEvent } from '../config.ts';
 
 /** State of one book of a bot, and of its account, at one point in time. */
@@ -119,7 +119,7 @@ const CONDITIONS: readonly Condition[] = [
     ...{ event: 'ordersUnknown', holdMs: 0, loudMs: 0 },
     cause: (_, past) => {
       const unknown = past.rise(5 * MINUTE, 'unknown');
-      const text = `in the last 5 minutes, the outcome of ${unknown} orders became unknown`;
+      const text = `in the last 5 minutes, the outcome of ${counted(unknown, 'order')} became unknown`;
       return unknown > 3 ? { key: 'unknown', text } : null;
     },
   },
@@ -141,7 +141,7 @@ const CONDITIONS: readonly Condition[] = [
     cause: (_, past) => {
       const refused = past.rise(5 * MINUTE, 'refused');
       const placed = past.rise(5 * MINUTE, 'placed');
-      const text = `in the last 5 minutes, the exchange rejected ${refused} orders and accepted ${placed}`;
+      const text = `in the last 5 minutes, the exchange rejected ${counted(refused, 'order')} and accepted ${placed}`;
       return refused > 10 && refused > 0.2 * placed ? { key: 'refused', text } : null;
     },
   },

@@ -3,7 +3,7 @@
  * possible.
  */
 import type { AlertEvent } from '../config.ts';
-import type { Millis } from '../core/index.ts';
+import { counted, type Millis } from '../core/index.ts';
 
 /** One event of a message. */
 export type Entry = {
@@ -46,7 +46,7 @@ export function messageText({ title, entries }: Pick<Message, 'title' | 'entries
 
 function lineOf({ event, book, state, text, at, times }: Entry): string {
   const time = new Date(at).toISOString().slice(11, 19);
-  const often = times > 1 ? ` (${times} times)` : '';
+  const often = times > 1 ? ` (${counted(times, 'time')})` : '';
   return `${time} ${event}${often}: ${state === 'over' ? 'over: ' : ''}${book === undefined ? '' : `${book}: `}${text}`;
 }
 

@@ -2,6 +2,7 @@
  * HTTP requests for ccxt. In its own requests, the deadline covers only the headers of an answer; here it also covers
  * the body.
  */
+import { counted } from '../core/index.ts';
 import { request } from 'undici';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 
@@ -44,7 +45,8 @@ export async function fetchWhole(url: string, { method, headers, body, signal }:
   const whole = unpack ? unpack(packed) : packed;
   // ccxt treats text that is not JSON as an answer without fields, which would become an empty book.
   const text = whole.toString('utf8');
-  if (!isJson(text)) throw new TypeError(`the answer is not JSON (HTTP ${answer.statusCode}, ${whole.length} bytes)`);
+  if (!isJson(text))
+    throw new TypeError(`the answer is not JSON (HTTP ${answer.statusCode}, ${counted(whole.length, 'byte')})`);
   return {
     status: answer.statusCode,
     statusText: '',

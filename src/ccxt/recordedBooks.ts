@@ -1,16 +1,17 @@
 /** Books of one exchange through ccxt, as a recorder reads them. */
-import type {
-  AvailableBook,
-  BookSnapshot,
-  Clock,
-  Exchange,
-  MarketStream,
-  Millis,
-  Outcome,
-  Page,
-  PublicTrade,
-  StreamNews,
-  UnreadableRow,
+import {
+  counted,
+  type AvailableBook,
+  type BookSnapshot,
+  type Clock,
+  type Exchange,
+  type MarketStream,
+  type Millis,
+  type Outcome,
+  type Page,
+  type PublicTrade,
+  type StreamNews,
+  type UnreadableRow,
 } from '../core/index.ts';
 import { CCXT_VERSION } from './installed.ts';
 import { CcxtMarket, type CcxtMarketNews } from './ccxtMarket.ts';
@@ -168,7 +169,7 @@ class RecordedBook {
     const { trades, unreadable } = outcome.value;
     const { trades: numbered, odd } = this.#numbers.numbered(this.#book, trades);
     const rows: UnreadableRow[] = unreadable.map(why => ({ why }));
-    if (odd > 0) rows.push({ why: `${odd} trades have ids that are not whole numbers` });
+    if (odd > 0) rows.push({ why: `${counted(odd, 'trade has', 'trades have')} ids that are not whole numbers` });
     const newest = numbered.at(-1)?.tid ?? this.#newest;
     const before = this.#newest;
     this.#newest = newest;
@@ -196,7 +197,10 @@ class RecordedBook {
         const { trades, odd } = this.#numbers.numbered(this.#book, news.trades);
         for (const row of news.unreadable)
           this.#log(`a trade could not be read and is missing in the recording: ${row}`);
-        if (odd > 0) this.#log(`${odd} trades are missing in the recording, because their ids are not whole numbers`);
+        if (odd > 0)
+          this.#log(
+            `${counted(odd, 'trade is', 'trades are')} missing in the recording, because their ids are not whole numbers`,
+          );
         if (this.#isUp)
           this.#listener?.({ kind: 'trades', trades: trades.map(trade => ({ ...trade, makerOid: '', takerOid: '' })) });
         return;

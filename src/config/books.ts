@@ -1,5 +1,5 @@
 /** Key `books`: several books of one account in one process. The sections of a book replace those of the file. */
-import { booksApartFrom, groupsInCycles, pairOf, pairOrNull } from '../core/index.ts';
+import { booksApartFrom, counted, groupsInCycles, pairOf, pairOrNull } from '../core/index.ts';
 import type { Problem } from './problems.ts';
 import { liveBooksOf } from './sections/exchange.ts';
 import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
@@ -119,8 +119,8 @@ export function accountProblems(configs: readonly Config[]): readonly Problem[] 
   const shared = sharedReadsOf(configs);
   const everyMs = shared === undefined ? 0 : (configs.length * 60_000) / shared.perMinute;
   if (!(everyMs < staleAfterMs)) {
-    const most = `at most ${budgets.publicPerMinute} public requests per minute (budgets.publicPerMinute)`;
-    const found = `${Math.ceil(publicPerMinute(configs))} for ${configs.length} books with timing.bookPollMs ${bookPollMs}`;
+    const most = `at most ${counted(budgets.publicPerMinute, 'public request')} per minute (budgets.publicPerMinute)`;
+    const found = `${Math.ceil(publicPerMinute(configs))} for ${counted(configs.length, 'book')} with timing.bookPollMs ${bookPollMs}`;
     const shares =
       everyMs === Infinity
         ? 'no request is left for the books'

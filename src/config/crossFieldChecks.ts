@@ -2,7 +2,7 @@
  * Cross-field checks: whether the keys of a configuration fit together, and whether its spreads cover the account's
  * fees.
  */
-import { legsOf, pairOf, moneyOf, textOfError } from '../core/index.ts';
+import { counted, legsOf, pairOf, moneyOf, textOfError } from '../core/index.ts';
 import { currencyOf, fairValueReachBps, kindOf, limitedCall, type StrategyKind } from '../../strategies/index.ts';
 import { IDLE_RULES, idleProblems } from './idleKeys.ts';
 import type { Problem } from './problems.ts';
@@ -158,7 +158,7 @@ function publicBudgetProblems(config: Config): readonly Problem[] {
     config.reference?.sources === undefined
       ? 'everyMs'
       : 'everyMs, and staleAfterMs of the sources with from: exchange';
-  const message = `expected at most ${most} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} with timing.bookPollMs ${timing.bookPollMs}; increase ${keys}`;
+  const message = `expected at most ${counted(most, 'public request')} per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} with timing.bookPollMs ${timing.bookPollMs}; increase ${keys}`;
   return [{ path: ['reference', 'everyMs'], message }];
 }
 

@@ -1,6 +1,6 @@
 /** Configuration problems as lines for the operator, with position, expected value and value found. */
 import type { z } from 'zod';
-import { editDistance } from '../core/index.ts';
+import { counted, editDistance } from '../core/index.ts';
 import { currentKeyName, oldKeysIn } from './renamedKeys.ts';
 import { keysOf, pathsOfKey, requiredKeysOf, schemaAt, unwrap } from './shape.ts';
 
@@ -43,7 +43,11 @@ export function problemsOf(
     const next = [...issue.path, issue.keys[told.length]!];
     return [
       ...told,
-      { path: next, message: `unknown key; ${more - 1} more unknown keys are not listed`, aboutKey: true },
+      {
+        path: next,
+        message: `unknown key; ${counted(more - 1, 'more unknown key is', 'more unknown keys are')} not listed`,
+        aboutKey: true,
+      },
     ];
   }
   const found = source(issue.path);
@@ -194,7 +198,7 @@ const isNumber = (source: string): boolean => /^[-+]?(\.?\d|\.inf|\.nan)/i.test(
 
 /** Returns the text found in the file, shortened. Does not repeat text that may be a key or a secret. */
 function shownSource(source: string): string {
-  if (/[A-Za-z0-9+/=_-]{24,}/.test(source)) return `text of ${source.length} characters`;
+  if (/[A-Za-z0-9+/=_-]{24,}/.test(source)) return `text of ${counted(source.length, 'character')}`;
   return source.length > 60 ? `${source.slice(0, 57)}...` : source;
 }
 

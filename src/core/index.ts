@@ -15,6 +15,7 @@ export * from './ports/virtualClock.ts';
 export * from './model/book.ts';
 export * from './model/crossRate.ts';
 export * from './engine/decisions.ts';
+export * from './text/counted.ts';
 export * from './text/editDistance.ts';
 export * from './text/errorText.ts';
 export * from './model/trimmedEnd.ts';

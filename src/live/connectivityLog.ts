@@ -1,5 +1,5 @@
 /** Log of failed requests. An outage has one line at its start, one per minute, and one at its end. */
-import type { Clock, Millis } from '../core/index.ts';
+import { counted, type Clock, type Millis } from '../core/index.ts';
 import type { Log } from './log.ts';
 import type { Failed } from './failedRequest.ts';
 
@@ -86,7 +86,10 @@ export class ConnectivityLog {
       before.untold++;
       return;
     }
-    const times = before && before.untold > 0 ? ` (${before.untold} repeats since the last line were not logged)` : '';
+    const times =
+      before && before.untold > 0
+        ? ` (${counted(before.untold, 'repeat since the last line was', 'repeats since the last line were')} not logged)`
+        : '';
     this.#log[level](known, `${text}${times}`);
     if (this.#kinds.size >= KINDS_MAX) this.#kinds.clear();
     this.#kinds.set(kind, { at: now, untold: 0 });

@@ -1,5 +1,6 @@
 /** Periodic status line of the bot. On a terminal, the line is shortened to one row. */
 import {
+  counted,
   approximately,
   isInBook,
   moneyOfAmount,
@@ -94,7 +95,7 @@ function figuresText({ known: { trades, unknown } }: Snapshot, { major, minor }:
   const { profit } = sinceOpening;
   const hedging = profit.hedging === 0n ? '' : `, hedging ${signedCents(profit.hedging)}`;
   return (
-    `${fills} fills, ${major} ${signedNumber(approximately(inventory), 4)} from target, ` +
+    `${counted(fills, 'fill')}, ${major} ${signedNumber(approximately(inventory), 4)} from target, ` +
     `profit ${profitSentence({ ...sinceOpening, since: null }, runProfit, minor)} (spread ${signedCents(profit.spread)}, inventory ${signedCents(profit.inventory)}, fees ${signedCents(profit.fees)}${hedging})`
   );
 }
@@ -106,7 +107,7 @@ function figuresText({ known: { trades, unknown } }: Snapshot, { major, minor }:
 function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   const { major, minor } = instrument;
   const { trades } = of.known;
-  const fills = trades === null ? 'fills unknown' : `${trades.fills} fills`;
+  const fills = trades === null ? 'fills unknown' : counted(trades.fills, 'fill');
   const held = `${major} ${trades === null ? 'unknown' : signedNumber(approximately(trades.inventory), 4)}`;
   const profit = `${minor} ${trades === null ? 'unknown' : signedCents(trades.sinceOpening.profit.total)}`;
   const quotes = (levels: (orders: readonly Order[]) => string) => {
@@ -115,14 +116,14 @@ function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
     if (buy !== null && buy.reason === sell?.reason) return `no bid, no ask: ${buy.reason}`;
     return `${sideText(of, instrument, 'buy', levels)} | ${sideText(of, instrument, 'sell', levels)}`;
   };
-  const counted = quotes(orders => ` x${orders.length}`);
+  const withCounts = quotes(orders => ` x${orders.length}`);
   const bare = quotes(() => '');
   // If only the ask is missing, the reason for the missing ask comes first. A cut at the end of the row then shortens
   // the bid price instead.
   const last = of.quoting === null && of.unshown.buy === null && of.unshown.sell !== null ? turned(bare) : bare;
   const forms = [
-    [counted, held, profit, fills],
-    [counted, held, profit],
+    [withCounts, held, profit, fills],
+    [withCounts, held, profit],
     [bare, held, profit],
     [bare, profit],
     [bare],

@@ -1,5 +1,5 @@
 /** Final summary of a run, as one JSON object. */
-import { money, pairOf, textOfMoney, type Instrument, type Snapshot } from '../core/index.ts';
+import { counted, money, pairOf, textOfMoney, type Instrument, type Snapshot } from '../core/index.ts';
 import { partsText, profitSentenceOf, shownProfit, type PrintedProfit } from './shownProfit.ts';
 import type { StopReport } from '../live/loop/loopOptions.ts';
 
@@ -187,7 +187,7 @@ function unknownLines({ fills, position, figuresUnknown }: BookSummary): readonl
 
 function leftText(count: number | null): string {
   if (count === null) return 'open orders could not be read; orders may still be open';
-  return count === 0 ? 'verified: no open orders left' : `${count} orders may still be open (not verified)`;
+  return count === 0 ? 'verified: no open orders left' : `${counted(count, 'order')} may still be open (not verified)`;
 }
 
 function ledgerText(matches: boolean | null): string {

@@ -75,6 +75,3 @@ export const secondsOr = (x: number | null): string => (x === null ? '–' : dur
 
 /** Shortens an ISO 8601 time to minutes, such as `2026-01-31 12:00`. */
 export const minuteText = (iso: string): string => iso.slice(0, 16).replace('T', ' ');
-
-/** Formats a count with its noun, such as `1 bot` or `3 bots`. */
-export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

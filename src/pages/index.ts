@@ -11,7 +11,6 @@ export {
   short,
   shortOrNull,
   sumText,
-  counted,
 } from './digits.ts';
 export { columns } from './columns.ts';
 export { html, NO_HTML, textOfHtml } from './html.ts';

@@ -3,6 +3,7 @@
  * address and key.
  */
 import {
+  counted,
   ACCOUNT_STALE,
   amountFloor,
   booksApartFrom,
@@ -281,7 +282,7 @@ export function engineOf(
   const books = booksOf(config);
   if (books.length !== all.length)
     throw new UsageError(
-      `expected the rules of ${books.length} books (${books.map(({ book }) => book).join(', ')}), found ${all.length}; this command supports only a configuration with one book`,
+      `expected the rules of ${counted(books.length, 'book')} (${books.map(({ book }) => book).join(', ')}), found ${all.length}; this command supports only a configuration with one book`,
     );
   books.forEach((one, i) => {
     const small = belowOneLot(one, all[i]!.instrument);

@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { readWebhookTokens, type Config, type WebhookSettings } from '../config.ts';
-import { textOfError, type Millis, type VenueClient } from '../core/index.ts';
+import { counted, textOfError, type Millis, type VenueClient } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import { UsageError } from './usageError.ts';
 import { readSecretFile } from './secretFiles.ts';
@@ -105,7 +105,10 @@ export function inboxHearing(
     const now = Math.floor(elapsed() / 1_000);
     if (now !== second) {
       if (unsaid > 0)
-        log.warn({ unsaid }, `${unsaid} more deliveries were received but not logged; all are stored in the inbox`);
+        log.warn(
+          { unsaid },
+          `${counted(unsaid, 'more delivery was', 'more deliveries were')} received but not logged; all are stored in the inbox`,
+        );
       [second, lines, unsaid] = [now, 0, 0];
     }
     const may = ++lines <= LINES_PER_SECOND;

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  counted,
   moneyOf,
   pairOf,
   randomOf,
@@ -383,7 +384,7 @@ export const onPaper = (log: Log): Log => ({
 /** Returns a summary of the followed market and of the simulated fills. */
 function outcomeOf({ trades, lots, filledLots }: FollowedCounts, instrument: Instrument): string {
   const text = (n: number) => textOfAmount(instrument, n as Amount);
-  return `the followed market traded ${text(lots)} ${instrument.major} in ${trades} executions; paper orders were filled for ${text(filledLots)} ${instrument.major}`;
+  return `the followed market traded ${text(lots)} ${instrument.major} in ${counted(trades, 'execution')}; paper orders were filled for ${text(filledLots)} ${instrument.major}`;
 }
 
 function followedBy({ exchange }: Config): RemoteSettings {

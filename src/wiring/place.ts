@@ -1,5 +1,6 @@
 /** The other exchange as a place where the bot hedges, built from the configuration. */
 import {
+  counted,
   DEPTH_LEVELS,
   moneyOf,
   pairOf,
@@ -171,7 +172,7 @@ export function assertVenuesFit(config: Config): void {
     const { length } = instance;
     if (length > orderIds.instanceMax)
       problems.push(
-        `instance: expected at most ${orderIds.instanceMax} characters for the order ids of ${name} (section ${section}), found ${instance} (${length} characters)`,
+        `instance: expected at most ${counted(orderIds.instanceMax, 'character')} for the order ids of ${name} (section ${section}), found ${instance} (${counted(length, 'character')})`,
       );
   }
   if (config.books !== undefined && sections.exchange?.listsPerBook === true)

@@ -1,6 +1,6 @@
 /** YAML parameters of the ladder: one schema for checks, defaults, documentation and types. */
 import { z } from 'zod';
-import { moneyOf } from '../../src/core/index.ts';
+import { counted, moneyOf } from '../../src/core/index.ts';
 import { amountTolerance, aboveZero, bps, decimalText, type LimitProblem, type LimitsAsked } from '../parameters.ts';
 
 /** Schema of the ladder's parameters. One bps is 0.01% of the reference price. */
@@ -123,13 +123,13 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   if (!(side <= moneyOf(limits.positionMax))) {
     problems.push({
       key: 'amount',
-      message: `the amounts of ${p.levels} levels on one side add up to more than limits.positionMax "${limits.positionMax}"`,
+      message: `the amounts of ${counted(p.levels, 'level')} on one side add up to more than limits.positionMax "${limits.positionMax}"`,
     });
   }
   if (!(2 * p.levels <= limits.ordersMax)) {
     problems.push({
       key: 'levels',
-      message: `${p.levels} levels per side need ${2 * p.levels} orders, more than limits.ordersMax ${limits.ordersMax}`,
+      message: `${counted(p.levels, 'level')} per side need ${counted(2 * p.levels, 'order')}, more than limits.ordersMax ${limits.ordersMax}`,
     });
   }
   const { bidBps, askBps } = spreadsOf(p);

@@ -333,11 +333,7 @@ describe('hftbacktest arrays', () => {
   });
 
   it.each([
-    [
-      'cut off',
-      npy([depth(BOTH + BUY + 1, 5, 2)]).subarray(0, -1),
-      /x\.npy: the file ends early: 1 records are missing/,
-    ],
+    ['cut off', npy([depth(BOTH + BUY + 1, 5, 2)]).subarray(0, -1), /x\.npy: the file ends early: 1 record is missing/],
     ['of other fields', npy([], "('px', '<f8')"), /x\.npy: expected records with the fields ev u8, .* found px f8/],
     ['that are none', Buffer.from('hello world, this is no array'), /x\.npy: not a numpy array/],
     ['of nothing', npy([]), /no records/],

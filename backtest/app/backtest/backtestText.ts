@@ -1,4 +1,5 @@
 /** Terminal output of a backtest and of a comparison. */
+import { counted } from '../../../src/core/index.ts';
 import { gainText, numberText } from '../../../src/pages/index.ts';
 import {
   longest,
@@ -29,15 +30,16 @@ export function describeBacktest(report: BacktestReport): string {
     ...(fitted === undefined || fitted.fallback === null ? [] : [`  fitted works like expected: ${fitted.fallback}`]),
     ...shownModels(models).map(({ label, fills, pnl, hedges, haltedBecause }) => {
       const gain = (text: string): string => gainText(text, minor);
-      const hedging = hedges === null ? '' : `, hedging ${gain(pnl.hedging)} (${hedges.completed} conversions)`;
+      const hedging =
+        hedges === null ? '' : `, hedging ${gain(pnl.hedging)} (${counted(hedges.completed, 'conversion')})`;
       const parts = `spread ${gain(pnl.spread)}, inventory ${gain(pnl.inventory)}, fees ${gain(pnl.fees)}${hedging}`;
       const halted = haltedBecause === null ? '' : `; halted: ${haltedBecause}`;
-      return `  ${label.padEnd(12)} ${gain(pnl.total)} ${minor} with ${numberText(fills)} fills: ${parts}${halted}`;
+      return `  ${label.padEnd(12)} ${gain(pnl.total)} ${minor} with ${counted(numberText(fills), 'fill')}: ${parts}${halted}`;
     }),
     ...(main === null ? [] : mainLines(report, main)),
     ...latencySweep.map(
       ({ latencyMs, pnl, net60s, fills }) =>
-        `  latency ${latencyMs} ms: net ${gainText(pnl.total, minor)} ${minor}${net60s === null ? '' : `, or ${gainText(net60s.total, minor)} ${minor} with each fill valued at the mid price 60 s later`}; ${numberText(fills)} fills`,
+        `  latency ${latencyMs} ms: net ${gainText(pnl.total, minor)} ${minor}${net60s === null ? '' : `, or ${gainText(net60s.total, minor)} ${minor} with each fill valued at the mid price 60 s later`}; ${counted(numberText(fills), 'fill')}`,
     ),
   ].join('\n');
 }
@@ -57,7 +59,7 @@ function mainLines(report: BacktestReport, main: BacktestReport['models'][number
     ...silent,
     ...days.map(
       ({ from, pnl, fills }) =>
-        `  ${from.slice(0, 10)}: ${gainText(pnl.total, minor)} ${minor}, ${numberText(fills)} fills`,
+        `  ${from.slice(0, 10)}: ${gainText(pnl.total, minor)} ${minor}, ${counted(numberText(fills), 'fill')}`,
     ),
   ];
 }
@@ -93,7 +95,7 @@ function outcomeOf(
       : [
           `net of ${gain(Math.min(...nets))} to ${gain(Math.max(...nets))} ${minor} when the run is repeated with later start times`,
         ]),
-    `${fills} fills at a maker fee of ${feeBps} bps`,
+    `${counted(fills, 'fill')} at a maker fee of ${feeBps} bps`,
     ...remarks,
   ].join('; ');
 }

@@ -2,7 +2,7 @@
  * `puntas calibrate`: measures the inputs of a model from a recording and prints them as configuration, with their
  * standard errors.
  */
-import { legsOf, pairOf, type Instrument } from '../../../src/core/index.ts';
+import { counted, legsOf, pairOf, type Instrument } from '../../../src/core/index.ts';
 import { calibrationOf, leaderOf, type Calibration, type Estimate, type Tape } from '../../../src/tape/index.ts';
 import { hedgedBookOf, hedgedTable, hedgedWords, type HedgedBook, type HedgeVenue } from '../../index.ts';
 import {
@@ -93,11 +93,11 @@ export function fragment(
   const ends = (side: 'buy' | 'sell'): string => {
     const found = arrivals?.sides[side];
     return found
-      ? `${digits(found.perMinute)} arrivals per minute, decay ${digits(found.decayPerBps)} per bps of distance`
+      ? `${counted(digits(found.perMinute), 'arrival')} per minute, decay ${digits(found.decayPerBps)} per bps of distance`
       : 'cannot be measured';
   };
   return [
-    `# ${symbol}, from ${source}: ${Math.round(c.seconds)} s, ${c.trades} trades.`,
+    `# ${symbol}, from ${source}: ${Math.round(c.seconds)} s, ${counted(c.trades, 'trade')}.`,
     '# The number after +- is the standard error (jackknife over ten time blocks).',
     ...(distances === null ? [] : ['#', ...distancesText(distances, pairOf(symbol)[1]), '#']),
     '# Copy this into the strategy section, if the strategy has a key "market".',

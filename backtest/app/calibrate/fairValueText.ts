@@ -2,7 +2,7 @@
  * YAML section `fairValue` from a recording: the micro-price, the weight of a reference price, and predictors of the
  * next move.
  */
-import { shortDecimal } from '../../../src/core/index.ts';
+import { counted, shortDecimal } from '../../../src/core/index.ts';
 import { imbalanceOf, type Calibration, type Prediction, type Leader, type Signals } from '../../../src/tape/index.ts';
 
 /**
@@ -49,7 +49,7 @@ const table = (
   tick: string,
   share: number | null,
 ): readonly string[] => [
-  `  microprice: # measured from ${samples} changes of the best prices`,
+  `  microprice: # measured from ${counted(samples, 'change')} of the best prices`,
   ...(share === null ? [] : [`    weight: ${weightText(share)} # 1 minus the weight of the reference`]),
   `    tick: '${tick}'`,
   `    imbalanceBuckets: ${imbalanceBuckets}`,

@@ -1,4 +1,5 @@
 /** Terminal output of a backtest of several books. */
+import { counted } from '../../../src/core/index.ts';
 import { gainText, numberText, percent } from '../../../src/pages/index.ts';
 import { mainOf, type DeskModel, type DeskReport, type DeskTotal } from '../../index.ts';
 import { describeBacktest } from '../backtest/backtestText.ts';
@@ -18,7 +19,7 @@ export function describeDesk({ books, together }: DeskReport): string {
 
 function totalText({ minor, pnl, fills, books }: DeskTotal): string {
   const gain = (text: string): string => gainText(text, minor);
-  return `${gain(pnl.total)} ${minor} with ${numberText(fills)} fills in ${books.join(', ')}: spread ${gain(pnl.spread)}, inventory ${gain(pnl.inventory)}, fees ${gain(pnl.fees)}`;
+  return `${gain(pnl.total)} ${minor} with ${counted(numberText(fills), 'fill')} in ${books.join(', ')}: spread ${gain(pnl.spread)}, inventory ${gain(pnl.inventory)}, fees ${gain(pnl.fees)}`;
 }
 
 const skewLines = ({ jointInventory = [] }: DeskModel): readonly string[] =>

@@ -2,6 +2,7 @@
  * Comparison of criteria with evidence. Each finding has the expected value, the found value, and a result: passed,
  * failed or not known yet.
  */
+import { counted } from '../../../src/core/index.ts';
 import type { TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
 import { haveCommonHours } from '../tune/registry.ts';
 import type {
@@ -214,14 +215,17 @@ function profitFinding(least: number, { ratio, evidence }: TradedStage): Criteri
   const expected = `95% interval of the net entirely at or above ${digits(least)} bps of the volume ${VALUED}`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
   // Fills in the last 60 s of a run have no markout, because the recording ends less than 60 s after them.
-  const left = fills > judged ? `; ${fills - judged} fills in the last 60 s of a run are excluded` : '';
+  const left =
+    fills > judged
+      ? `; ${counted(fills - judged, 'fill in the last 60 s of a run is', 'fills in the last 60 s of a run are')} excluded`
+      : '';
   if (net60sBps === null)
     return finding('net60s', expected, `no fill with a known mid price 60 s later${left}`, 'not yet');
   if (interval === null)
     return finding(
       'net60s',
       expected,
-      `${digits(net60sBps)} bps of the volume of ${judged} fills; a 95% interval needs fills in 20 two-minute blocks, found ${ratio.blocks}${left}`,
+      `${digits(net60sBps)} bps of the volume of ${counted(judged, 'fill')}; a 95% interval needs fills in 20 two-minute blocks, found ${ratio.blocks}${left}`,
       'not yet',
     );
   const found = `${digits(net60sBps)} bps of the volume (${spanText(interval)} bps)${left}`;
@@ -231,7 +235,7 @@ function profitFinding(least: number, { ratio, evidence }: TradedStage): Criteri
   const more =
     missing === null
       ? 'undecided; the estimated net is below the required value'
-      : `undecided; needs about ${Math.ceil((missing * judged) / ratio.blocks)} more fills if their mean net stays the same (about ${digits((missing * hours) / ratio.blocks)} h of trading)`;
+      : `undecided; needs about ${counted(Math.ceil((missing * judged) / ratio.blocks), 'more fill')} if their mean net stays the same (about ${digits((missing * hours) / ratio.blocks)} h of trading)`;
   return finding('net60s', expected, `${found}; ${more}`, 'not yet');
 }
 

@@ -1,4 +1,5 @@
 /** `puntas worker`: runs trials from a queue in threads and returns their results, until the worker is stopped. */
+import { counted } from '../../../src/core/index.ts';
 import type { Job, Worker } from 'bullmq';
 import type { Log } from '../../../src/live/log.ts';
 import { RecordingCache } from '../tapeStore/recordingCache.ts';
@@ -167,7 +168,7 @@ class Trials {
 
   countText(): string {
     const { done, givenBack } = this.#counts;
-    return `${done} trials completed${givenBack === 0 ? '' : `, ${givenBack} returned to the queue`}`;
+    return `${counted(done, 'trial')} completed${givenBack === 0 ? '' : `, ${givenBack} returned to the queue`}`;
   }
 
   async whileNotStopped(attended: () => Promise<void>): Promise<void> {

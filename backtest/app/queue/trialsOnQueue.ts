@@ -2,6 +2,7 @@
  * Study whose trials run on the workers of a queue. Only this process requests trials, collects results and records
  * them.
  */
+import { counted } from '../../../src/core/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
 import { storeRecording } from '../tapeStore/recordingFiles.ts';
@@ -331,8 +332,8 @@ class QueuedTrials implements TrialExecutor {
       const { twin } = this.#attendance;
       this.#options.tell(
         twin === null
-          ? `${this.#options.place.shown} lost ${lost.length} trials, probably because the server does not store its data on disk; adding the trials to the queue again`
-          : `${twin} also runs this study with this registry, and removed ${lost.length} trials of this process from the queue; adding the trials again; stop one of the two processes`,
+          ? `${this.#options.place.shown} lost ${counted(lost.length, 'trial')}, probably because the server does not store its data on disk; adding the trials to the queue again`
+          : `${twin} also runs this study with this registry, and removed ${counted(lost.length, 'trial')} of this process from the queue; adding the trials again; stop one of the two processes`,
       );
       await this.#add(lost);
     }

@@ -24,6 +24,7 @@ import {
 } from '../../index.ts';
 import { embeddedFeesOf, liveBooksOf, type Config } from '../../../src/config.ts';
 import {
+  counted,
   pairOf,
   sleep,
   type AvailableBook,
@@ -252,7 +253,7 @@ async function recordMarket(
       },
       books: listed => {
         watching = books === null ? listed : listed.filter(({ book }) => books.includes(book));
-        progress.begin(untilMs, `watching ${watching.length} books`);
+        progress.begin(untilMs, `watching ${counted(watching.length, 'book')}`);
         return books ?? watching.map(({ book }) => book);
       },
       onProgress: () => progress.at(Math.min(untilMs, clock.elapsed() - started)),
@@ -297,7 +298,7 @@ function checkText(ms: Millis, all: number, rest: readonly string[], books: read
     const verdict = books.find(({ book }) => book === name)?.verdict;
     return `${name} (${verdict === undefined ? 'no estimate' : verdict.quote ? 'quote so far, on one date' : hoursText(verdict)})`;
   });
-  return `after ${durationText(ms / 1_000)}: ${all - rest.length} of ${all} books known${paying.length === 0 ? '' : `, quote ${paying.join(', ')}`}; continuing with ${missing.join(', ')}`;
+  return `after ${durationText(ms / 1_000)}: ${all - rest.length} of ${counted(all, 'book')} known${paying.length === 0 ? '' : `, quote ${paying.join(', ')}`}; continuing with ${missing.join(', ')}`;
 }
 
 async function measuredBooks(

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { bpsText, type ScoutedBook, type Scouting } from '../../index.ts';
 import { eightDecimals, fourDigits, quotingAt } from '../../../strategies/index.ts';
 import { flowMarketOf, loadConfig, marketBooksOf, marketModelOf, type Config } from '../../../src/config.ts';
-import { cyclesOf, pairOf, type BookRules, type FeeTier } from '../../../src/core/index.ts';
+import { counted, cyclesOf, pairOf, type BookRules, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import type { VenueFees } from '../backtest/backtest.ts';
 import type { Scouted } from './scout.ts';
@@ -52,7 +52,7 @@ function heading(
   const { value, low, high } = verdict.netPerHour;
   const [net, from, to] = [value, low, high].map(x => fourDigits(x));
   return [
-    `# Written by puntas scout from ${Math.round(seconds / 60)} minutes of ${book} at ${looked}.`.replaceAll(
+    `# Written by puntas scout from ${counted(Math.round(seconds / 60), 'minute')} of ${book} at ${looked}.`.replaceAll(
       /[\r\n]/g,
       ' ',
     ),

@@ -1,4 +1,5 @@
 /** Joint moves of the books of a scout as text: a table of the strongest pairs, and sentences. */
+import { counted } from '../../../src/core/index.ts';
 import { durationText } from '../../../src/pages/index.ts';
 import { correlationText, isRelated, riskText, togetherWords, type BookPair, type JointMoves } from '../../index.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
@@ -15,7 +16,9 @@ export function togetherLines(together: JointMoves): readonly string[] {
     ...(known.length === 0 ? [] : [...pairTable(known.slice(0, PAIRS_MAX)), '']),
     ...togetherWords(together).flatMap(words => wrapped(words, WIDTH)),
     ...(known.length === 0 ? [] : wrapped(LEGEND, WIDTH)),
-    ...(more > 0 ? wrapped(`${more} weaker pairs are only in --out and --json.`, WIDTH) : []),
+    ...(more > 0
+      ? wrapped(`${counted(more, 'weaker pair is', 'weaker pairs are')} only in --out and --json.`, WIDTH)
+      : []),
   ];
 }
 

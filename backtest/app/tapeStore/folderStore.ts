@@ -1,4 +1,5 @@
 /** Store of files by hash, in a folder shared by several machines. */
+import { counted } from '../../../src/core/index.ts';
 import { constants } from 'node:fs';
 import { access, copyFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -55,7 +56,7 @@ export class FolderStore implements StoredFiles {
       try {
         const found = await stat(join(this.shown, sha256));
         if (!found.isFile()) throw new Error(`${sha256} is not a regular file`);
-        if (found.size > bytesMax) throw new Error(`${sha256} is larger than ${bytesMax} bytes`);
+        if (found.size > bytesMax) throw new Error(`${sha256} is larger than ${counted(bytesMax, 'byte')}`);
         await copyFile(join(this.shown, sha256), to, constants.COPYFILE_FICLONE);
         return true;
       } catch (error) {

@@ -2,6 +2,7 @@
  * Best configuration of a study as YAML: the original file with the parameters of the best trial, preceded by the
  * evidence.
  */
+import { counted } from '../../../src/core/index.ts';
 import { dirname } from 'node:path';
 import { isMap, isScalar, parseDocument, type Document } from 'yaml';
 import { tuningWords, type Tuning } from '../../index.ts';
@@ -49,7 +50,7 @@ function evidenceLines({ file }: Study, { number, point }: TrialRecord, tuning: 
   const { tapes, made, study, search, counts } = tuning;
   return [
     ...wrapped(
-      `Found by puntas tune (${made.puntas}) as trial ${number} of ${search.trials} in study ${study.slice(0, 12)} of ${file.split('/').at(-1) ?? ''} (${search.algorithm}, seed ${search.seed}; ${counts.pruned} trials stopped early, ${counts.refused} could not run).`,
+      `Found by puntas tune (${made.puntas}) as trial ${number} of ${search.trials} in study ${study.slice(0, 12)} of ${file.split('/').at(-1) ?? ''} (${search.algorithm}, seed ${search.seed}; ${counted(counts.pruned, 'trial')} stopped early, ${counts.refused} could not run).`,
       WIDTH,
     ),
     ...Object.entries(point).map(

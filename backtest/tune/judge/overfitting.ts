@@ -2,7 +2,7 @@
  * Probability of backtest overfitting by combinatorially symmetric cross-validation (CSCV; Bailey, Borwein, López de
  * Prado, Zhu 2016; E11).
  */
-import { blockBootstrap, type BootstrapInterval, type Random } from '../../../src/core/index.ts';
+import { counted, blockBootstrap, type BootstrapInterval, type Random } from '../../../src/core/index.ts';
 import type { Results } from './outOfSample.ts';
 
 export type OverfittingOptions = {
@@ -70,11 +70,11 @@ export function overfittingOf(results: Results, options: OverfittingOptions): Ov
   const blocks = options.blocks ?? Math.min(16, spans - (spans % 2));
   if (results.length < 2 || results.some(row => row.length !== spans))
     throw new RangeError(
-      `expected at least 2 configurations with one value per time span, found ${results.length} configurations`,
+      `expected at least 2 configurations with one value per time span, found ${counted(results.length, 'configuration')}`,
     );
   if (!(Number.isSafeInteger(blocks) && blocks >= 2 && blocks % 2 === 0 && blocks <= Math.min(20, spans)))
     throw new RangeError(
-      `expected an even number of blocks from 2 to 20, and at most one block per time span, found ${blocks} blocks and ${spans} time spans`,
+      `expected an even number of blocks from 2 to 20, and at most one block per time span, found ${counted(blocks, 'block')} and ${counted(spans, 'time span')}`,
     );
   const cut = blocksOf(results, spans, blocks);
   const whole = tallyOf(cut, measure);

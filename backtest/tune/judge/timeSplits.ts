@@ -2,6 +2,7 @@
  * Splits of a recording into training and test parts: combinatorial with purging and embargo, and walk-forward. See
  * López de Prado, "Advances in Financial Machine Learning", 2018, chapters 7 and 12.
  */
+import { counted } from '../../../src/core/index.ts';
 
 /**
  * Time span of a result, from its first decision until its last input is known, such as a markout after a fill. Both
@@ -44,10 +45,12 @@ export function combinatorialSplits(spans: readonly ResultSpan[], options: Combi
   checkSpans(spans);
   if (!(Number.isSafeInteger(count) && count >= 2 && count <= spans.length))
     throw new RangeError(
-      `expected at least 2 groups, and at most one group per time span, found ${count} groups and ${spans.length} time spans`,
+      `expected at least 2 groups, and at most one group per time span, found ${counted(count, 'group')} and ${counted(spans.length, 'time span')}`,
     );
   if (!(Number.isSafeInteger(tested) && tested >= 1 && tested < count))
-    throw new RangeError(`expected at least 1 group for testing, and fewer than all ${count} groups, found ${tested}`);
+    throw new RangeError(
+      `expected at least 1 group for testing, and fewer than all ${counted(count, 'group')}, found ${tested}`,
+    );
   const groups = evenGroups(spans.length, count);
   const splits = combinationsOf(count, tested).map(chosen => {
     const test = chosen.flatMap(group => groups[group]!);
@@ -76,7 +79,7 @@ export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkFor
   checkSpans(spans);
   if (!(Number.isSafeInteger(folds) && folds >= 1 && folds < spans.length && window >= 1))
     throw new RangeError(
-      `expected at least 1 fold, fewer folds than time spans, and a window of at least 1, found ${folds} folds, ${spans.length} time spans and a window of ${window}`,
+      `expected at least 1 fold, fewer folds than time spans, and a window of at least 1, found ${counted(folds, 'fold')}, ${counted(spans.length, 'time span')} and a window of ${window}`,
     );
   const groups = evenGroups(spans.length, folds + 1);
   return groups.slice(1).map((test, i) => {

@@ -2,6 +2,7 @@
  * Page of a study: its result in words, plots of the evidence for and against the best trial, and a table of all
  * trials.
  */
+import { counted } from '../../../src/core/index.ts';
 import {
   gainText,
   numberText,
@@ -82,7 +83,7 @@ function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
       tile(
         'deflated Sharpe ratio',
         share(deflated.probability),
-        `${numberText(deflated.trials)} configurations tried so far`,
+        `${counted(numberText(deflated.trials), 'configuration')} tried so far`,
       ),
       tile(
         'probability of overfitting',
@@ -128,7 +129,10 @@ function studyTable(tuning: Tuning): Html {
           .join('; '),
       ),
     ),
-    row('search', `${search.algorithm}, seed ${search.seed}, ${search.trials} trials in batches of ${search.batch}`),
+    row(
+      'search',
+      `${search.algorithm}, seed ${search.seed}, ${counted(search.trials, 'trial')} in batches of ${search.batch}`,
+    ),
     row('objectives', objectives.join(', ')),
     row('constraints', constraints.join('; ') || 'none'),
     row('fill models', `${models.join(', ')}; each measure is the worst value of these models`),

@@ -1,4 +1,5 @@
 /** Summary of a study in sentences: whether its best trial is better than not trading, and the reasons. */
+import { counted } from '../../../src/core/index.ts';
 import { gainText, numberText } from '../../../src/pages/index.ts';
 import type { Interval } from '../../report/interval.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
@@ -11,7 +12,7 @@ export function tuningWords(tuning: Tuning): readonly string[] {
 
 function resultWords(tuning: Tuning): readonly string[] {
   const { verdict, chosen, evidence, holdout, minor, counts, search } = tuning;
-  const tried = `${numberText(search.trials)} trials (${counts.done} completed, ${counts.pruned} stopped early, ${counts.refused} could not run)`;
+  const tried = `${counted(numberText(search.trials), 'trial')} (${counts.done} completed, ${counts.pruned} stopped early, ${counts.refused} could not run)`;
   if (!verdict.better) {
     const why = verdict.words.join('; ');
     return [
@@ -31,7 +32,7 @@ function resultWords(tuning: Tuning): readonly string[] {
 }
 
 function bestOf(chosen: number, { net, interval, deflated, blocks }: Evidence, minor: string, tried: string): string {
-  return `The best of ${tried} is trial ${chosen}. With each fill valued at the mid price 60 s later, its net profit over ${blocks} time blocks is ${gainText(net, minor)} ${minor}${around(interval, minor)} under the worst fill model. The deflated Sharpe ratio is ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations tried so far on the tuning hours.`;
+  return `The best of ${tried} is trial ${chosen}. With each fill valued at the mid price 60 s later, its net profit over ${counted(blocks, 'time block')} is ${gainText(net, minor)} ${minor}${around(interval, minor)} under the worst fill model. The deflated Sharpe ratio is ${share(deflated.probability)}, with ${counted(numberText(deflated.trials), 'configuration')} tried so far on the tuning hours.`;
 }
 
 function choice({ pbo, paths, walkForward, stability }: Evidence): string {
@@ -39,16 +40,16 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   const path =
     paths.length === 0
       ? ''
-      : ` In cross-validation, with parameters chosen on some hours and run on the other hours, ${won} of ${paths.length} paths made a profit.`;
+      : ` In cross-validation, with parameters chosen on some hours and run on the other hours, ${won} of ${counted(paths.length, 'path')} made a profit.`;
   const forward = walkForward.filter(({ net }) => net > 0).length;
   const walked =
     walkForward.length === 0
       ? ''
-      : ` In the walk-forward test, ${forward} of ${walkForward.length} steps made a profit.`;
+      : ` In the walk-forward test, ${forward} of ${counted(walkForward.length, 'step')} made a profit.`;
   const held =
     stability === null
       ? ''
-      : ` Of the ${stability.neighbours} neighbors of the best trial (one changed parameter each), ${Math.round(stability.share * stability.neighbours)} earned at least ${100 - 100 * stability.within}% of its net profit.`;
+      : ` Of the ${counted(stability.neighbours, 'neighbor')} of the best trial (one changed parameter each), ${Math.round(stability.share * stability.neighbours)} earned at least ${100 - 100 * stability.within}% of its net profit.`;
   if (pbo === null) return `There is too little data to measure overfitting.${path}${walked}${held}`;
   const word =
     pbo.value <= PBO_MAX

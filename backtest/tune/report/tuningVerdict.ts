@@ -1,4 +1,5 @@
 /** Verdict on a study: whether its best trial is better than not trading, and the limits for a positive verdict. */
+import { counted } from '../../../src/core/index.ts';
 import { numberText } from '../../../src/pages/index.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
 
@@ -22,7 +23,7 @@ export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): T
     else if (!(interval.low > 0)) words.push("the 95% interval of the best trial's net profit includes zero");
     if (!(deflated.probability >= DEFLATED_MIN))
       words.push(
-        `by chance alone, the best of ${numberText(deflated.trials)} trials without skill could look as good (deflated Sharpe ratio ${share(deflated.probability)}, expected at least ${DEFLATED_MIN})`,
+        `by chance alone, the best of ${counted(numberText(deflated.trials), 'trial')} without skill could look as good (deflated Sharpe ratio ${share(deflated.probability)}, expected at least ${DEFLATED_MIN})`,
       );
     if (paths.length > 0 && !(median(paths) > 0))
       words.push(

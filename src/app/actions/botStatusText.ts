@@ -1,5 +1,5 @@
 /** Text of a bot's status, normally at most fifteen rows of eighty columns. */
-import { moneyOf, shortDecimal, type Millis } from '../../core/index.ts';
+import { counted, moneyOf, shortDecimal, type Millis } from '../../core/index.ts';
 import { leadText, type ShownElsewhere, type ShownHedging } from '../../console/index.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
@@ -203,7 +203,9 @@ function leftText(now: Millis, { count, at, by }: BotStatus['openOrders']): stri
   if (count === 0)
     return `no open orders, verified by ${by === 'sentinel' ? 'the sentinel' : by} ${ago(now - (at ?? now))} ago`;
   const known =
-    count === null ? 'orders may still be open' : `${count} orders of the bot were open ${ago(now - (at ?? now))} ago`;
+    count === null
+      ? 'orders may still be open'
+      : `${counted(count, 'order of the bot was', 'orders of the bot were')} open ${ago(now - (at ?? now))} ago`;
   return `${known}; cancel all orders with puntas halt --cancel`;
 }
 
@@ -235,7 +237,8 @@ const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
 /** Lists the limits, most used first. */
 export function limitsText(limits: readonly StatusLimit[]): string {
   const used = limits.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
-  if (used.length === 0) return limits.length === 0 ? 'no limit is set' : `used: 0% of all ${limits.length} limits`;
+  if (used.length === 0)
+    return limits.length === 0 ? 'no limit is set' : `used: 0% of all ${counted(limits.length, 'limit')}`;
   const rest = limits.length - used.length;
   return `used: ${used.map(limitText).join(', ')}${rest === 0 ? '' : `; other limits (${rest}): 0%`}`;
 }

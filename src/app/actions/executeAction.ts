@@ -1,6 +1,6 @@
 /** Execution of the operator's actions, with their result and journal entry. */
 import { existsSync } from 'node:fs';
-import type { Clock, Millis } from '../../core/index.ts';
+import { counted, type Clock, type Millis } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
@@ -163,12 +163,12 @@ function endOfPause(
   if (clock.speed === 1) return { at: untilMs, text: wall };
   if (lifeOf(stateDir, now).state !== 'runs')
     throw new UsageError(
-      `--for: no bot is running, and the last run ran at ${clock.speed} times real time, so the end of the pause is unknown; pause the bot without --for, and end the pause with puntas resume`,
+      `--for: no bot is running, and the last run ran at ${counted(clock.speed, 'time')} real time, so the end of the pause is unknown; pause the bot without --for, and end the pause with puntas resume`,
     );
   const at = clock.at(untilMs);
   return {
     at,
-    text: `${wall} (${new Date(at).toISOString()} by the clock of the bot, which runs at ${clock.speed} times real time)`,
+    text: `${wall} (${new Date(at).toISOString()} by the clock of the bot, which runs at ${counted(clock.speed, 'time')} real time)`,
   };
 }
 

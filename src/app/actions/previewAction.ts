@@ -1,5 +1,5 @@
 /** Preview of an action, computed by an engine that has replayed the bot's recording to its end. */
-import type { Clock, EngineEvent, Millis, Order, Preview } from '../../core/index.ts';
+import { counted, type Clock, type EngineEvent, type Millis, type Order, type Preview } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -161,8 +161,10 @@ function quotesThen(
       : new Set(commands.flatMap(command => (command.kind === 'cancel' ? command.ids : []))).size;
   return [
     ...cost,
-    `${canceled} of ${allOrders.length} live orders would be canceled (live orders at ${timeText(at)}, the end of the recording)`,
-    ...(moment.books.length > 1 ? [`quotes of ${engine.book.symbol}, one of ${moment.books.length} books:`] : []),
+    `${canceled} of ${counted(allOrders.length, 'live order')} would be canceled (live orders at ${timeText(at)}, the end of the recording)`,
+    ...(moment.books.length > 1
+      ? [`quotes of ${engine.book.symbol}, one of ${counted(moment.books.length, 'book')}:`]
+      : []),
     ...quotesBeside({ book: { liveOrders } }, previewAfter(ask, moment, at), rules),
   ];
 }

@@ -2,7 +2,7 @@
  * Desk that accepts proposals of agents for the console: previews them, limits their rate and number, and stores them.
  */
 import { existsSync } from 'node:fs';
-import type { Clock, Millis } from '../../core/index.ts';
+import { counted, type Clock, type Millis } from '../../core/index.ts';
 import { PROPOSED_ACTIONS } from '../../live/mailbox/kinds.ts';
 import { Mailbox, NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -102,7 +102,7 @@ export class ProposalDesk {
     const open = this.list().filter(({ state }) => state === 'open').length;
     if (open >= OPEN_PROPOSALS_MAX)
       throw new UsageError(
-        `${open} proposals are open (maximum ${OPEN_PROPOSALS_MAX}); wait until a person decides or they expire`,
+        `${counted(open, 'proposal is', 'proposals are')} open (maximum ${OPEN_PROPOSALS_MAX}); wait until a person decides or they expire`,
       );
   }
 
@@ -160,7 +160,7 @@ function cutLines(lines: readonly string[]): readonly string[] {
   const cut = lines.map(line => [...line].slice(0, PREVIEW_MAX.characters).join(''));
   let characters = 0;
   const past = cut.findIndex((line, at) => at >= PREVIEW_MAX.lines || (characters += line.length) > PREVIEW_MAX.all);
-  return past < 0 ? cut : [...cut.slice(0, past), `and ${lines.length - past} more lines`];
+  return past < 0 ? cut : [...cut.slice(0, past), `and ${counted(lines.length - past, 'more line')}`];
 }
 
 /** Removes the oldest decided or expired proposals, and decisions without a proposal. */

@@ -1,4 +1,5 @@
 /** Certificate of quote presence as text and as a page. */
+import { counted } from '../../core/index.ts';
 import { columns, html, pageWith, section, table, THEME_BUTTON, type Html, type PageParts } from '../../pages/index.ts';
 import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
 import type { PresenceDay, PresenceTerms, Stop } from './quotePresence.ts';
@@ -26,7 +27,7 @@ export function presenceText(certificate: PresenceCertificate): readonly string[
     ...shown.map(({ from, to, reason }) => `  ${timeText(from)} to ${timeText(to)}  ${reason}`),
     '',
     `SHA-256 of the recordings: ${hash}`,
-    ...recordings.map(({ file, bytes, sha256 }) => `  ${sha256}  ${file}, first ${bytes} bytes`),
+    ...recordings.map(({ file, bytes, sha256 }) => `  ${sha256}  ${file}, first ${counted(bytes, 'byte')}`),
     ...(difference === null
       ? []
       : ['', `INVALID: this version of Puntas decides differently from the recording: ${difference}`]),

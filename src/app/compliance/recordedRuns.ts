@@ -1,7 +1,15 @@
 /** Replay of the recorded runs of a state directory, oldest first, with a hash of every file that was read. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { BookEngine, Command, Engine, EngineEvent, Instrument, Millis } from '../../core/index.ts';
+import {
+  counted,
+  type BookEngine,
+  type Command,
+  type Engine,
+  type EngineEvent,
+  type Instrument,
+  type Millis,
+} from '../../core/index.ts';
 import { booksOf, booksText, recordedConfig, type Config } from '../../config.ts';
 import {
   followRecording,
@@ -95,7 +103,7 @@ export function replayRuns(
     for (const symbol of symbols) found.add(symbol);
     if (asked === undefined && symbols.length > 1)
       throw new UsageError(
-        `${dir}: run ${run} has ${symbols.length} books (${booksText(setup)}); choose one with --book of puntas presence or puntas surveillance`,
+        `${dir}: run ${run} has ${counted(symbols.length, 'book')} (${booksText(setup)}); choose one with --book of puntas presence or puntas surveillance`,
       );
     book ??= setup.book;
     if (asked === undefined && setup.book !== book)

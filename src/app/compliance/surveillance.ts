@@ -2,7 +2,7 @@
  * `puntas surveillance`: measures of market abuse in the bot's own order flow by UTC day, from its recordings. A
  * warning is not a verdict: it only shows which days a supervisor needs to review.
  */
-import { money, moneyOf, textOfMoney, type Instrument, type Millis } from '../../core/index.ts';
+import { counted, money, moneyOf, textOfMoney, type Instrument, type Millis } from '../../core/index.ts';
 import { dayStart, timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import {
@@ -145,7 +145,7 @@ function warningsOf(
   const own = wash.ownBoth + wash.accountBoth + wash.sameTerms;
   return [
     ...(layering.fills >= COUNT_MIN && layering.layered * 100 >= layeredPercent * layering.fills
-      ? [`layering: ${layering.layered} of ${layering.fills} fills; warning at ${layeredPercent}% or more`]
+      ? [`layering: ${layering.layered} of ${counted(layering.fills, 'fill')}; warning at ${layeredPercent}% or more`]
       : []),
     ...(ratio !== null && ratio >= BigInt(orderToTrade) * RATIO_UNIT
       ? [`order-to-trade ratio: ${ratioText(ratio)}; warning at ${orderToTrade} or more`]
@@ -156,7 +156,7 @@ function warningsOf(
     ...(stuffing.canceledUnfilled >= COUNT_MIN &&
     stuffing.shortLived * 100 >= shortLivedPercent * stuffing.canceledUnfilled
       ? [
-          `short-lived: ${stuffing.shortLived} of the ${stuffing.canceledUnfilled} orders canceled unfilled; warning at ${shortLivedPercent}% or more`,
+          `short-lived: ${stuffing.shortLived} of the ${counted(stuffing.canceledUnfilled, 'order')} canceled unfilled; warning at ${shortLivedPercent}% or more`,
         ]
       : []),
     ...(own >= selfTrades ? [`self-trades: ${own}; warning at ${selfTrades} or more`] : []),

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ConsoleSettings } from '../../config.ts';
 import type { AccessEvent, ConsoleAccess, ShownEvent } from '../../console/index.ts';
-import { textOfError, type Clock, type Millis } from '../../core/index.ts';
-import { counted } from '../../pages/digits.ts';
+import { counted, textOfError, type Clock, type Millis } from '../../core/index.ts';
+import { fileErrorCode } from '../../guard/index.ts';
 import { readSecretFile } from '../../wiring/secretFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
@@ -52,8 +52,9 @@ export function readTokenFile(name: string, file: string): string {
     text = readSecretFile(file).trim();
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const make = `create a token with: (umask 077; openssl rand -hex 32 > ${file})`;
-    throw new UsageError(`${key}: ${isMissing ? `no such file; ${make}` : textOfError(error)}`);
+    const make = `create a token for ${name} with: (umask 077; openssl rand -hex 32 > ${file})`;
+    if (fileErrorCode(error) === null) throw new UsageError(`${key}: ${textOfError(error)}`);
+    throw new UsageError(`${file}: ${textOfError(error)}; ${isMissing ? make : `correct ${name}`}`);
   }
   return checkedToken(key, text);
 }

@@ -1,7 +1,7 @@
 /** Proposals of agents for the console: data for its page and its API, and decisions of operators. */
 import { randomInt } from 'node:crypto';
 import type { ApiProposals, ConsoleProposals, ShownProposal } from '../../console/index.ts';
-import type { Clock } from '../../core/index.ts';
+import { counted, type Clock } from '../../core/index.ts';
 import { timeText } from '../../messages/timeText.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { actionTail } from '../actions/actionJournal.ts';
@@ -55,7 +55,7 @@ function listedJson(proposal: ProposalStanding): object {
   const omitted = proposal.result.length - lines;
   const result = [
     ...proposal.result.slice(0, lines).map(line => line.slice(0, characters)),
-    ...(omitted > 0 ? [`and ${omitted} more lines`] : []),
+    ...(omitted > 0 ? [`and ${counted(omitted, 'more line')}`] : []),
   ];
   return { ...rest, ...(proposal.state === 'open' ? { preview } : {}), result };
 }

@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { textOfError } from '../../core/index.ts';
+import { counted, textOfError } from '../../core/index.ts';
 import { parametersIn, strategyFileOf, type StrategyCode } from '../../../strategies/index.ts';
 import { readConfig, strategyFilesIn } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -64,7 +64,7 @@ export function verdictLines(verdicts: readonly StrategyVerdict[]): readonly str
     if (violation === null) return [`pass  ${law}`];
     const same = verdicts.filter(other => other.violation === violation);
     if (verdicts.findIndex(other => other.violation === violation) < i) return [];
-    return [same.length === 1 ? `FAIL  ${law}: ${violation}` : `FAIL  ${same.length} laws: ${violation}`];
+    return [same.length === 1 ? `FAIL  ${law}: ${violation}` : `FAIL  ${counted(same.length, 'law')}: ${violation}`];
   });
 }
 

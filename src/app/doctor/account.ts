@@ -1,5 +1,6 @@
 /** Doctor checks that need the API key: permissions, rules of the book, fees and balances. */
 import {
+  counted,
   describeTier,
   fundsFor,
   isCut,
@@ -116,7 +117,10 @@ export function bookFindings(
         'run puntas doctor again; for a running bot, see puntas explain',
       ),
     );
-  else found.push(pass('quotes', `${shown} of ${levels.length} levels would be placed now (puntas check shows them)`));
+  else
+    found.push(
+      pass('quotes', `${shown} of ${counted(levels.length, 'level')} would be placed now (puntas check shows them)`),
+    );
   return found;
 }
 
@@ -225,14 +229,14 @@ export function budgetFindings(configs: readonly Config[], levels: number | null
   const orders =
     levels === null || levels === 0
       ? `${left} remain for orders${levels === null ? ', whose number is not checked' : ''}`
-      : `with the remaining ${left}, the bot can replace all ${levels} quotes ${moves} times per minute`;
-  const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests per minute, and ${orders}. Without a stream, polling takes ${reads.public} of ${budgets.publicPerMinute} public requests per minute`;
+      : `with the remaining ${left}, the bot can replace all ${counted(levels, 'quote')} ${counted(moves, 'time')} per minute`;
+  const says = `polling takes ${reads.private} of ${counted(budgets.privatePerMinute, 'private request')} per minute, and ${orders}. Without a stream, polling takes ${reads.public} of ${counted(budgets.publicPerMinute, 'public request')} per minute`;
   const over = allows && (budgets.publicPerMinute > allows.public || budgets.privatePerMinute > allows.private);
   return [
     over
       ? fail(
           'requests',
-          `exchange.budgets: ${budgets.publicPerMinute} public and ${budgets.privatePerMinute} private requests per minute; the exchange allows ${allows.public} public and ${allows.private} private requests`,
+          `exchange.budgets: ${budgets.publicPerMinute} public and ${counted(budgets.privatePerMinute, 'private request')} per minute; the exchange allows ${allows.public} public and ${counted(allows.private, 'private request')}`,
           'lower the budgets; a client that exceeds these limits is locked out by the exchange for a minute',
         )
       : moves < MOVES_MIN

@@ -3,7 +3,16 @@
  * and the requests per minute.
  */
 import { stringify } from 'yaml';
-import { money, moneyOf, moneyOfAmount, textOfMoney, valueOf, type Clock, type Money } from '../../core/index.ts';
+import {
+  counted,
+  money,
+  moneyOf,
+  moneyOfAmount,
+  textOfMoney,
+  valueOf,
+  type Clock,
+  type Money,
+} from '../../core/index.ts';
 import { booksOf, publicPerMinute, sharedReadsOf, type Config } from '../../config.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { check, type CheckedQuotes, type CheckResult } from './check.ts';
@@ -75,8 +84,8 @@ function requestLines(books: readonly Config[]): readonly string[] {
   const shared = sharedReadsOf(books);
   return [
     shared === undefined
-      ? `public, without a stream: ${Math.ceil(publicPerMinute(books))} of ${publicMax} (${books.length} books)`
-      : `public, without a stream: ${publicMax} of ${publicMax}; ${shared.perMinute} of them are book reads, shared by ${books.length} books by their value`,
-    `private: ${reads} of ${privateMax} for reads of the account; ${left} remain for placements and cancels, shared by ${books.length} books by the value of their orders while the request budget is scarce`,
+      ? `public, without a stream: ${Math.ceil(publicPerMinute(books))} of ${publicMax} (${counted(books.length, 'book')})`
+      : `public, without a stream: ${publicMax} of ${publicMax}; ${shared.perMinute} of them are book reads, shared by ${counted(books.length, 'book')} by their value`,
+    `private: ${reads} of ${privateMax} for reads of the account; ${left} remain for placements and cancels, shared by ${counted(books.length, 'book')} by the value of their orders while the request budget is scarce`,
   ];
 }

@@ -1,4 +1,5 @@
 /** Check of the encryption of connections to the exchange, and of the validity of its certificate. */
+import { counted } from '../../core/index.ts';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type { RemoteSettings } from '../../config.ts';
@@ -33,7 +34,7 @@ async function encryptionFinding(url: URL, now: number): Promise<Finding> {
       'check the address and the clock, or set NODE_EXTRA_CA_CERTS to the certificate of your own proxy; Puntas sends no request without TLS',
     );
   const days = Math.floor((told.until - now) / DAY_MS);
-  const says = `${url.host}: ${told.protocol}, certificate valid for ${days} days`;
+  const says = `${url.host}: ${told.protocol}, certificate valid for ${counted(days, 'day')}`;
   if (days >= SHORT_DAYS) return pass(check, says);
   return warn(
     check,

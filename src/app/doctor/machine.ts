@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { sleep, type Clock } from '../../core/index.ts';
+import { counted, sleep, type Clock } from '../../core/index.ts';
 import { booksOf, unreadVariables, type Config } from '../../config.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
@@ -70,7 +70,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
       : [
           warn(
             'left orders',
-            `according to the state, ${left.length} orders of an earlier run may still be open: ${left.map(({ id }) => id).join(', ')}`,
+            `according to the state, ${counted(left.length, 'order')} of an earlier run may still be open: ${left.map(({ id }) => id).join(', ')}`,
             `the next start cancels these orders; to cancel them now: ${ownCommand('halt --cancel', which)}`,
           ),
         ]),

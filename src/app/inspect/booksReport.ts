@@ -2,10 +2,9 @@
  * `puntas report` of a state directory, with or without a running bot. With several books: the report of each book, and
  * their sums by quote currency.
  */
-import { money, textOfMoney, type Clock, type Millis, type Money, type Profit } from '../../core/index.ts';
+import { counted, money, textOfMoney, type Clock, type Millis, type Money, type Profit } from '../../core/index.ts';
 import { partsText, signedCents } from '../../messages/shownProfit.ts';
 import { wrapped } from '../../messages/wrapped.ts';
-import { counted } from '../../pages/digits.ts';
 import {
   dayText,
   daysText,

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import {
+  counted,
   bidOrAsk,
   textOfAmount,
   textOfMoney,
@@ -131,7 +132,7 @@ export function progress(clock: Clock, write: (line: string) => void): (at: Mill
     // The clock is read only after every thousandth input, because reading it takes longer than processing an input.
     if (++inputs % 1_000 !== 0 || clock.elapsed() - told < PROGRESS_EVERY_MS) return;
     told = clock.elapsed();
-    write(`replaying: ${inputs} inputs, at ${timeText(at)}\n`);
+    write(`replaying: ${counted(inputs, 'input')}, at ${timeText(at)}\n`);
   };
 }
 

@@ -1,5 +1,6 @@
 /** `puntas report`: profit of the bot's book by day, from the ledger, as text or data. */
 import {
+  counted,
   CAUSES,
   causesFrom,
   money,
@@ -18,7 +19,6 @@ import { wrapped } from '../../messages/wrapped.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { profitSentence, signedCents } from '../../messages/shownProfit.ts';
 import { columns } from '../../pages/columns.ts';
-import { counted } from '../../pages/digits.ts';
 import {
   bookedTrade,
   sortedByTime,

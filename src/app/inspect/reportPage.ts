@@ -16,7 +16,7 @@ import {
   type PageParts,
   type Plot,
 } from '../../pages/index.ts';
-import { approximately, textOfMoney, type Money } from '../../core/index.ts';
+import { counted, approximately, textOfMoney, type Money } from '../../core/index.ts';
 import { profitsTogether, togetherText } from './booksReport.ts';
 import { dayText, minuteOf, notesOf, daysText, type ProfitDay, type ProfitReport } from './profitReport.ts';
 
@@ -48,8 +48,8 @@ export function profitPage(reports: readonly ProfitReport[], parts: PageParts, m
       ),
     )}
     <p class="soft">
-      This page shows ${String(days.length)} days of the bot's ledger, as of ${minuteOf(report.at)} UTC. Figures in the
-      table are rounded; the JSON file next to this page has exact values.
+      This page shows ${counted(String(days.length), 'day')} of the bot's ledger, as of ${minuteOf(report.at)} UTC.
+      Figures in the table are rounded; the JSON file next to this page has exact values.
     </p>`;
   return pageWith({ title, body, plots: [...plots, ...where], parts });
 }
@@ -77,7 +77,11 @@ function tilesOf({ days, total, major, minor }: ProfitReport): Html {
     [`net, ${minor}`, gain(total.net), `days up ${won}, down ${lost}`],
     [`best day, ${minor}`, gain(best.net), dayText(best.from)],
     [`worst day, ${minor}`, gain(worst.net), dayText(worst.from)],
-    [`traded, ${minor}`, sumText(textOfMoney(total.volume), minor), `${total.fills.toLocaleString('en-US')} fills`],
+    [
+      `traded, ${minor}`,
+      sumText(textOfMoney(total.volume), minor),
+      `${counted(total.fills.toLocaleString('en-US'), 'fill')}`,
+    ],
     [`holdings at the end, ${major}`, sumText(textOfMoney(last.inventory), major), cash],
   ];
   return html`<div class="tiles">

@@ -1,7 +1,7 @@
 /** `puntas replay`, `puntas reduce` and `puntas resume` on a state directory. */
 import { existsSync } from 'node:fs';
 import { booksOf, recordedConfig } from '../../config.ts';
-import { isPositionLimitReason, type Millis } from '../../core/index.ts';
+import { counted, isPositionLimitReason, type Millis } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn, type Latch } from '../../live/safety/latch.ts';
@@ -51,7 +51,10 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const verdict = difference === null ? 'all commands identical' : `DIFFERENT ${difference}`;
     const end = gap ? ', up to the point where the disk was full' : '';
     const broken = broke === null ? '' : `, and the engine failed as in the recording: ${broke}`;
-    return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };
+    return {
+      same: difference === null,
+      text: `${counted(inputs, 'input')}, ${counted(commands, 'command')}, ${verdict}${broken}${end}`,
+    };
   } catch (error) {
     // An error here means that the recording is unreadable from its start.
     return {

@@ -4,7 +4,7 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
-import { textOfError, type Clock } from '../../core/index.ts';
+import { counted, textOfError, type Clock } from '../../core/index.ts';
 import { loadOptional } from '../../wiring/usageError.ts';
 import { agentTools, type AgentToolsOptions } from './agentTools.ts';
 import { CallLimits } from './callLimits.ts';
@@ -68,7 +68,9 @@ function addTools(server: McpServer, options: AgentServerOptions, limits: CallLi
           const data = await limits.run(() => run(args, context.mcpReq.signal));
           const text = JSON.stringify({ note: NOTE, data: plainJson(data) });
           if (text.length > ANSWER_MAX)
-            return failedCall(`the answer has ${text.length} characters (maximum ${ANSWER_MAX}); narrow the request`);
+            return failedCall(
+              `the answer has ${counted(text.length, 'character')} (maximum ${ANSWER_MAX}); narrow the request`,
+            );
           return { content: [{ type: 'text', text }] };
         } catch (error) {
           return failedCall(textOfError(error));
@@ -93,7 +95,7 @@ function addResources(server: McpServer, { client, pages }: AgentServerOptions, 
     const text = JSON.stringify(plainJson(await client.read('/config')));
     // A longer text would be cut, and no longer be JSON.
     if (text.length > ANSWER_MAX)
-      throw new Error(`the configuration has ${text.length} characters (maximum ${ANSWER_MAX})`);
+      throw new Error(`the configuration has ${counted(text.length, 'character')} (maximum ${ANSWER_MAX})`);
     return text;
   });
   for (const { name, title, text } of pages())

@@ -1,5 +1,5 @@
 /** Limits on the calls of an agent: calls per minute, and concurrent calls. */
-import type { Clock, Millis } from '../../core/index.ts';
+import { counted, type Clock, type Millis } from '../../core/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /** Maximum number of calls at the same time. */
@@ -29,7 +29,7 @@ export class CallLimits {
     }
     if (this.#calls >= this.#perMinute)
       throw new UsageError(
-        `at most ${this.#perMinute} calls per minute; wait ${Math.ceil((MINUTE_MS - (now - this.#since)) / 1000)} s`,
+        `at most ${counted(this.#perMinute, 'call')} per minute; wait ${Math.ceil((MINUTE_MS - (now - this.#since)) / 1000)} s`,
       );
     if (this.#atWork >= AT_WORK_MAX)
       throw new UsageError(`${AT_WORK_MAX} calls are under way; try again when one has ended`);

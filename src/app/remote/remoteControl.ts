@@ -10,7 +10,7 @@ import {
   type ActionRequest,
   type ConsoleActions,
 } from '../../console/index.ts';
-import { BOOK_NAME, sleep, textOfError, type Clock, type Millis } from '../../core/index.ts';
+import { counted, BOOK_NAME, sleep, textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { REMOTE_OUTCOMES, type RemoteCounts, type RemoteOutcome } from '../../live/safety/remoteCounts.ts';
 import type { ChatContent, ChatSender, ChatUpdate } from './chatUpdate.ts';
 import { SharedWork } from '../inspect/sharedWork.ts';
@@ -168,7 +168,7 @@ export class RemoteControl {
     const request = actionRequest(action, words, sender, this.#options.books);
     this.#assertNotShorter(request);
     const { id, lines } = await this.#approvals.open(ownerOf(sender), request, () => undefined);
-    const time = request.minutes === null ? '' : ` for ${request.minutes} minutes`;
+    const time = request.minutes === null ? '' : ` for ${counted(request.minutes, 'minute')}`;
     const text = [
       `${this.#options.botName}: preview of ${action}${this.#targetText(request)}${time}. Reason: ${request.reason}`,
       ...lines.map(line => `- ${line}`),
@@ -181,7 +181,7 @@ export class RemoteControl {
   /** Returns the book of a request, or the number of all books; empty if the bot has only one. */
   #targetText({ book }: ActionRequest): string {
     const { books } = this.#options;
-    return books.length === 0 ? '' : ` of ${book ?? `all ${books.length} books`}`;
+    return books.length === 0 ? '' : ` of ${book ?? `all ${counted(books.length, 'book')}`}`;
   }
 
   /**

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { Clock } from '../../core/index.ts';
+import { counted, type Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import type { Log } from '../../live/log.ts';
@@ -62,5 +62,5 @@ const reasonsOf = ({ halt, bookHalts, orders }: StateLook, isPlay: boolean): str
   ...bookHalts.map(({ book, halt: { reason } }) => `a halt of ${book} (${reason})`),
   ...(orders.length === 0 || isPlay
     ? []
-    : [`${orders.length} orders that may still be open (${orders.map(({ id }) => id).join(', ')})`]),
+    : [`${counted(orders.length, 'order')} that may still be open (${orders.map(({ id }) => id).join(', ')})`]),
 ];

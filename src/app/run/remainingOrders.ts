@@ -6,7 +6,7 @@ import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
-import { textOfAmount, textOfPrice, type Clock, type Instrument } from '../../core/index.ts';
+import { counted, textOfAmount, textOfPrice, type Clock, type Instrument } from '../../core/index.ts';
 import { booksOf, recordedConfig } from '../../config.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRulesOfBooks } from '../../live/replay/replay.ts';
@@ -47,7 +47,7 @@ export async function withRemainingOrders(
   return new UsageError(
     [
       sentenceOf(error),
-      `according to the state in ${dir}, ${orders.length === 1 ? '1 order' : `${orders.length} orders`} of an earlier run may still be open at the exchange:`,
+      `according to the state in ${dir}, ${orders.length === 1 ? '1 order' : `${counted(orders.length, 'order')}`} of an earlier run may still be open at the exchange:`,
       ...[...rowsOf(dir, orders.slice(0, NAMED_MAX)), ...more].map(row => `  ${row}`),
       `fix the error and start again, which cancels the orders; or ${cancelCommand({ configFile, stateDir: dir })}`,
     ],

@@ -1,4 +1,5 @@
 /** Cleanup after a failed start: cancels the orders of an earlier run and reports the result. */
+import { counted } from '../../core/index.ts';
 import { booksText, otherBooksOf, otherBooksWith } from '../../config.ts';
 import type { DamagedState, Journal, Leftovers } from '../../live/state/journal.ts';
 import { cutText } from '../../live/safety/cancelAllAndVerify.ts';
@@ -114,4 +115,4 @@ async function takeOut(
   }
 }
 
-const countOf = (n: number): string => (n === 1 ? '1 order' : `${n} orders`);
+const countOf = (n: number): string => (n === 1 ? '1 order' : `${counted(n, 'order')}`);

@@ -21,7 +21,7 @@ import {
   type StoredTape,
 } from '../../tape/index.ts';
 import { tapeRules } from '../../tape/model/tapeRules.ts';
-import type { Millis } from '../../core/index.ts';
+import { counted, type Millis } from '../../core/index.ts';
 import { isStateFolder, stateRecording } from './stateRecording.ts';
 import type { Progress } from '../../messages/progress.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -179,7 +179,7 @@ const shapeOf = ({ depth, quotesOnly }: { readonly depth: number; readonly quote
       ? 'best prices without amounts'
       : depth === Infinity
         ? 'complete books'
-        : `${depth} levels per side`;
+        : `${counted(depth, 'level')} per side`;
 
 async function written(
   recording: Recording,
@@ -227,18 +227,20 @@ export function describeImport(report: ImportResult): string {
   const time = (at: number) => new Date(at).toISOString();
   const span = from === null || to === null ? 'no rows newer than the tape' : `${time(from)} to ${time(to)}`;
   return [
-    `${book}, ${format}, ${source}: ${rows} rows, ${trades} trades, ${span}, tick size ${tick}, lot size ${lot}`,
+    `${book}, ${format}, ${source}: ${counted(rows, 'row')}, ${counted(trades, 'trade')}, ${span}, tick size ${tick}, lot size ${lot}`,
     ...(skipped > 0
-      ? [`  ${skipped} rows were skipped, because they are not newer than the last row of the tape`]
+      ? [
+          `  ${counted(skipped, 'row was', 'rows were')} skipped, because they are not newer than the last row of the tape`,
+        ]
       : []),
     ...notes.map(note => `  ${note}`),
     ...dirt.map(describeFlaw),
     ...gaps
       .slice(0, GAPS_SHOWN)
       .map(gap => `  gap of ${((gap.to - gap.from) / 1000).toFixed(1)} s from ${time(gap.from)}: ${gap.why}`),
-    ...(gaps.length > GAPS_SHOWN ? [`  and ${gaps.length - GAPS_SHOWN} more gaps (--json lists all)`] : []),
+    ...(gaps.length > GAPS_SHOWN ? [`  and ${counted(gaps.length - GAPS_SHOWN, 'more gap')} (--json lists all)`] : []),
     ...(dirt.length + gaps.length === 0 ? ['  no data-quality flaws found'] : []),
-    `written to ${out}: ${days} day(s), ${bytes} bytes (${report.bytesPerRow.toFixed(2)} per row), in ${report.seconds.toFixed(1)} s`,
+    `written to ${out}: ${days} day(s), ${counted(bytes, 'byte')} (${report.bytesPerRow.toFixed(2)} per row), in ${report.seconds.toFixed(1)} s`,
   ].join('\n');
 }
 

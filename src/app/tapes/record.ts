@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  counted,
   randomOf,
   sleep,
   type AvailableBook,
@@ -290,7 +291,7 @@ function progressOf({ book, recorder, writer }: Recording, seconds: number): str
   const { rows, trades, gaps, gapMs, orders, source } = recorder.status;
   const rate = seconds > 0 ? (rows / seconds).toFixed(0) : '0';
   const missing = gaps === 0 ? 'no gap' : `${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s in total`;
-  return `${book} ${rows} rows (${rate}/s), ${trades} trades, ${sizeOf(writer.bytes)} today, ${orders} orders in the book, ${source}, ${missing}`;
+  return `${book} ${counted(rows, 'row')} (${rate}/s), ${counted(trades, 'trade')}, ${sizeOf(writer.bytes)} today, ${counted(orders, 'order')} in the book, ${source}, ${missing}`;
 }
 
 /** Returns the result of a recording as text. */
@@ -299,7 +300,7 @@ export function describeRecorded({ books, out, seconds }: Recorded): string {
     .map(({ book, rows, trades, bytes, gaps, gapMs }) =>
       rows === 0
         ? `${book}: nothing was recorded in ${seconds.toFixed(0)} s, because no complete book was received`
-        : `${book}: ${rows} rows, ${trades} trades in ${seconds.toFixed(0)} s, ${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s in total; ${join(out, `book=${book}`)} has ${sizeOf(bytes)}`,
+        : `${book}: ${counted(rows, 'row')}, ${counted(trades, 'trade')} in ${seconds.toFixed(0)} s, ${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s in total; ${join(out, `book=${book}`)} has ${sizeOf(bytes)}`,
     )
     .join('\n');
 }

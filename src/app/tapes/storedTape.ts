@@ -1,4 +1,5 @@
 /** `puntas tape` and `puntas export`: contents of a stored tape, and its rows for other programs. */
+import { counted } from '../../core/index.ts';
 import { exportTape, openStoredTape, type StoredTape, type StoredTapeOptions } from '../../tape/index.ts';
 import { withProgress, type Progress } from '../../messages/progress.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -38,14 +39,14 @@ function factsOf(tape: StoredTape): object {
 
 function describeStored(tape: StoredTape): string {
   const { book, source, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, flaws } = tape;
-  const shown = depth === Infinity ? 'complete books' : `${depth} levels per side`;
+  const shown = depth === Infinity ? 'complete books' : `${counted(depth, 'level')} per side`;
   return [
-    `tape of ${book}, source ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes per row`,
+    `tape of ${book}, source ${source}: ${days.length} day(s), ${counted(rows, 'row')}, ${megabytes(bytes)} MB, ${counted((bytes / rows).toFixed(2), 'byte')} per row`,
     `  lot size ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
     ...rules.map(({ at, rules }) => `  rules from ${timeOrNever(at)}: ${JSON.stringify(rules)}`),
     ...days.map(
       ({ day, rows, bytes, from, to, closed }) =>
-        `  ${day}: ${rows} rows, ${megabytes(bytes)} MB, ${timeOrNever(from)} to ${timeOrNever(to)}${closed ? '' : ', recording not finished'}`,
+        `  ${day}: ${counted(rows, 'row')}, ${megabytes(bytes)} MB, ${timeOrNever(from)} to ${timeOrNever(to)}${closed ? '' : ', recording not finished'}`,
     ),
     ...gaps.map(
       ({ from, to, why }) => `  gap of ${((to - from) / 1000).toFixed(1)} s from ${timeOrNever(from)}: ${why}`,
@@ -77,5 +78,5 @@ export const exportStored = (
     } finally {
       progress.end();
     }
-    return `${file}: ${written} rows of ${tape.book}`;
+    return `${file}: ${counted(written, 'row')} of ${tape.book}`;
   });

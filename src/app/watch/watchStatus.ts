@@ -1,7 +1,7 @@
 /**
  * `puntas status --watch`: status of a running bot, read continuously from its recording, for a terminal or as lines.
  */
-import { moneyOf, shortDecimal, sleep, type Clock, type Millis } from '../../core/index.ts';
+import { counted, moneyOf, shortDecimal, sleep, type Clock, type Millis } from '../../core/index.ts';
 import { signedCents } from '../../messages/shownProfit.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
@@ -136,7 +136,7 @@ export function watchedRows({ status, fills, catchingUp }: WatchedStatus, width:
   const row = (name: string, text: string) =>
     wrapped(text, Math.max(8, width - LABEL)).map((part, i) => `${(i === 0 ? name : '').padEnd(LABEL)}${part}`);
   const runs = [...(run === null ? [] : [run]), ...otherBooks];
-  const on = runs.length > 1 ? `${runs.length} books` : run?.book;
+  const on = runs.length > 1 ? `${counted(runs.length, 'book')}` : run?.book;
   const name = run === null ? 'bot' : `${run.instance} on ${on}`;
   return [
     ...wrapped(`${name}: ${lifeWord(status)}, ${clockTime(status.at)} UTC`, width),
@@ -233,7 +233,7 @@ function bestQuoteText(quotes: readonly StatusQuote[] | null): string {
   if (quotes === null) return 'unknown';
   const [best] = quotes;
   if (best === undefined) return 'none';
-  const levels = quotes.length === 1 ? '' : `, ${quotes.length} levels`;
+  const levels = quotes.length === 1 ? '' : `, ${counted(quotes.length, 'level')}`;
   return `${shortDecimal(best.amount)} at ${shortDecimal(best.price)}${levels}`;
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
+  counted,
   findContradictions,
   joinTransactions,
   transactionFromEvent,
@@ -99,7 +100,10 @@ function listed(dir: string, asJson: boolean, venue: ExchangeVenue): string[] {
   const rows = [...states.values()].map(state => (asJson ? transactionJson(state) : lineOf(state)));
   return asJson || unread === 0
     ? rows
-    : [...rows, `${unread} webhook deliveries are not listed, because they contain no readable transaction`];
+    : [
+        ...rows,
+        `${counted(unread, 'webhook delivery is', 'webhook deliveries are')} not listed, because they contain no readable transaction`,
+      ];
 }
 
 function lineOf(state: TransactionState): string {

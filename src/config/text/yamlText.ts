@@ -1,4 +1,5 @@
 /** YAML text with the position of each value, for errors that name file, line and column. */
+import { counted } from '../../core/index.ts';
 import {
   isCollection,
   isMap,
@@ -55,7 +56,9 @@ function oversizeOf(text: string): string | null {
   if (lines > YAML_MAX.lines) return `more than ${YAML_MAX.lines} lines`;
   if (parts > YAML_MAX.parts) return `more than ${YAML_MAX.parts} keys and elements`;
   if (signs > YAML_MAX.signs) return `more than ${YAML_MAX.signs} anchors, aliases and tags`;
-  return dashes > YAML_MAX.signs + lines ? `more than ${YAML_MAX.signs + lines} list dashes in ${lines} lines` : null;
+  return dashes > YAML_MAX.signs + lines
+    ? `more than ${YAML_MAX.signs + lines} list dashes in ${counted(lines, 'line')}`
+    : null;
 }
 
 /** Parses YAML text that is one map with text keys. `like`: example of a key with its value, for the error message. */

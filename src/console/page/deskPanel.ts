@@ -1,6 +1,6 @@
 /** Panels of the page of several books. */
 import { div, h, meterRow, none, signedSum, small, type Node } from './elements.ts';
-import { clockOf, fixed, span, stamp, trimmed, withSign } from './texts.ts';
+import { clockOf, shownCount, fixed, span, stamp, trimmed, withSign } from './texts.ts';
 import type { ShownDeskBook, DeskCurrency, DeskView } from './deskView.ts';
 import type { ShownEvent } from './view.ts';
 
@@ -31,7 +31,7 @@ export function bookLinks(books: readonly string[] | undefined, shown: string | 
 /** Header of the page of all books. `isUp`: whether the page is connected to the console. */
 export function deskHead({ instance, run, bot, at, catchingUp, books }: DeskView, isUp: boolean): Node {
   return [
-    h('h1', null, `${books.length} books`, small('soft', ` ${instance} · run ${run}`)),
+    h('h1', null, shownCount(books.length, 'book'), small('soft', ` ${instance} · run ${run}`)),
     div(
       'pills',
       small(`pill ${bot.state === 'running' ? 'good' : 'bad'}`, bot.state === 'silent' ? 'no heartbeat' : bot.state),

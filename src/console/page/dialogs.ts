@@ -2,7 +2,7 @@
 import { Access, type ShownOutcome, type ShownPreview } from './access.ts';
 import { div, h, render, small, type Node } from './elements.ts';
 import type { State } from './state.ts';
-import { stamp } from './texts.ts';
+import { shownCount, stamp } from './texts.ts';
 import type { ShownParameters, ShownProposal } from './view.ts';
 
 /** Label of each button, and the action's effect on orders and inventory. */
@@ -431,7 +431,7 @@ export class Dialogs {
         null,
         small('soft', 'why '),
         reason,
-        minutes === null ? null : small('soft', `, for ${minutes} minutes`),
+        minutes === null ? null : small('soft', `, for ${shownCount(minutes, 'minute')}`),
         preview.change === undefined
           ? null
           : small('soft', `, ${preview.change.key}: ${preview.change.value ?? 'removed'}`),

@@ -11,7 +11,7 @@ import { ProfitBars } from './profitBars.ts';
 import { proposalsPanel } from './proposalsPanel.ts';
 import * as standing from './statePanels.ts';
 import { State } from './state.ts';
-import { clockOf, span, stamp } from './texts.ts';
+import { clockOf, shownCount, span, stamp } from './texts.ts';
 import type { ConsoleView } from './view.ts';
 
 /** Panels by the id of their element. */
@@ -128,7 +128,7 @@ function showDesk(view: DeskView): void {
   const canAct = (dialogs.access.session?.actions.length ?? 0) > 0;
   render(proposalsPanel(view, canAct ? proposal => dialogs.review(proposal) : null), pageElement('proposals'));
   root.classList.toggle('has-proposals', (view.proposals ?? []).length > 0);
-  document.title = `${view.books.length} books · Puntas`;
+  document.title = `${shownCount(view.books.length, 'book')} · Puntas`;
   root.dataset['shown'] = `desk ${view.at}`;
 }
 

@@ -1,6 +1,6 @@
 /** Panel of the proposals of agents; only operators have the button that opens a proposal. */
 import { h, small, type Node } from './elements.ts';
-import { clockOf } from './texts.ts';
+import { clockOf, shownCount } from './texts.ts';
 import type { ConsoleView, ShownProposal } from './view.ts';
 
 /** Lists the proposals. `review` opens a proposal; `null` if this page cannot act. */
@@ -13,7 +13,7 @@ export function proposalsPanel(
     { class: 'lines' },
     ...proposals.map(proposal => {
       const { id, agent, at, action, minutes, reason, state, by } = proposal;
-      const what = `${action}${minutes === null ? '' : ` for ${minutes} minutes`}`;
+      const what = `${action}${minutes === null ? '' : ` for ${shownCount(minutes, 'minute')}`}`;
       return h(
         'li',
         { key: id },

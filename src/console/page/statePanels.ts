@@ -1,6 +1,6 @@
 /** Panels of the bot's state: regime, limits, profit and request budgets. */
 import { div, h, meterRow, none, sideText, small, signedSum, tableOf, type Node, type Panel } from './elements.ts';
-import { trimmed, clockOf, fixed, withSign, span, stamp, tone } from './texts.ts';
+import { trimmed, clockOf, shownCount, fixed, withSign, span, stamp, tone } from './texts.ts';
 import type { ConsoleView } from './view.ts';
 
 const PAUSED: Readonly<Record<string, string>> = {
@@ -117,7 +117,7 @@ export const tilesPanel: Panel = view => {
       both?.bps === null || both === undefined
         ? '–'
         : h('span', { class: tone(both.bps) }, `${withSign(both.bps, 2)} bps`),
-      `${both?.fills ?? 0} fills, before fees`,
+      `${shownCount(both?.fills ?? 0, 'fill')}, before fees`,
     ),
     tile('quoted', `${fixed(uptime.bid * 100, 1)} / ${fixed(uptime.ask * 100, 1)}%`, 'share of time, bid / ask'),
   ];

@@ -62,3 +62,6 @@ export const clockOf = (at: number): string => new Date(at).toISOString().slice(
 
 /** Formats date and time UTC. */
 export const stamp = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+
+/** Formats a count with its noun, such as `1 bot` or `3 bots`. The count may be formatted text. */
+export const shownCount = (n: number | string, noun: string): string => `${n} ${noun}${String(n) === '1' ? '' : 's'}`;

@@ -2,6 +2,7 @@
  * Engine: applies an event and returns approved commands. The engine is synchronous and deterministic, and uses no
  * clock, randomness, I/O or promises. It has one account and any number of books.
  */
+import { counted } from '../text/counted.ts';
 import { AccountState } from './accountState.ts';
 import { BookEngine } from './bookEngine.ts';
 import { bookStatesIn, continuedStates, withoutLots, type BookStates } from './bookStates.ts';
@@ -192,7 +193,9 @@ export class Engine {
 
   #bookOf({ kind, symbol }: OneBookEvent): BookEngine {
     if (symbol === undefined && this.books.length > 1)
-      throw new Error(`received a ${kind} event without a symbol, but the engine has ${this.books.length} books`);
+      throw new Error(
+        `received a ${kind} event without a symbol, but the engine has ${counted(this.books.length, 'book')}`,
+      );
     return symbol === undefined ? this.books[0]! : this.#named(symbol, kind);
   }
 

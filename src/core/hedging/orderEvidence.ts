@@ -2,6 +2,7 @@
  * Evidence of an immediate-or-cancel order on another exchange: what look-ups prove when answers are late, incomplete or
  * absent.
  */
+import { counted } from '../text/counted.ts';
 import type { OrderReport, OwnTrade } from '../ports/port.ts';
 import { money, moneyOf, type DecimalText, type Millis, type Money, type Side } from '../model/units.ts';
 
@@ -117,7 +118,7 @@ export class OrderEvidence {
   /** Returns why the answer contradicts the order as it was sent; `null` if it does not. */
   #contradiction(reports: readonly OrderReport[], trades: readonly OwnTrade[]): string | null {
     const { id, book, side, amount } = this.#order;
-    if (reports.length > 1) return `the exchange lists ${reports.length} orders with the id ${id}`;
+    if (reports.length > 1) return `the exchange lists ${counted(reports.length, 'order')} with the id ${id}`;
     const isOther = reports.some(
       report => report.book !== book || report.side !== side || moneyOf(report.originalAmount) !== moneyOf(amount),
     );

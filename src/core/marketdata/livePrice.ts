@@ -3,6 +3,7 @@
  * basis to this book, and one combined price. Depends only on its inputs, so that a replay of the recorded readings
  * gives the same prices.
  */
+import { counted } from '../text/counted.ts';
 import { BasisFilter, type BasisState } from '../estimators/basisFilter.ts';
 import { basisModelFor, type BasisRules } from '../estimators/basisModel.ts';
 import type { Millis } from '../model/units.ts';
@@ -272,7 +273,7 @@ export class LivePrice {
       const out = status.flatMap(({ name, refusal, detail }) =>
         refusal === null ? [] : [`${name} ${refusal}${detail === null ? '' : ` (${detail})`}`],
       );
-      const few = `${used.length} of ${sources.length} sources used, at least ${sourcesMin} needed`;
+      const few = `${used.length} of ${counted(sources.length, 'source')} used, at least ${sourcesMin} needed`;
       return { sources: status, price: null, refusal: [few, ...out].join('; ') };
     }
     const weights = used.map(({ index }) => sources[index]!.weight);

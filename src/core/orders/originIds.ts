@@ -2,6 +2,7 @@
  * Origin ids of the bot's orders, all of the form `<instance>-<run>-<counter>`. Creates the next id of a quote, and tells
  * the owner and the run of an id.
  */
+import { counted } from '../text/counted.ts';
 import type { Orders } from './orders.ts';
 import type { OwnTrade } from '../ports/port.ts';
 
@@ -31,7 +32,7 @@ export function orderIdOf(
   const counter = first + n - 1;
   if (!(Number.isSafeInteger(n) && n >= 1 && counter <= last))
     throw new RangeError(
-      `run ${run} of ${instance} has ids for ${last - first + 1} orders of the kind ${kind}, found order number ${n}; restart the bot to start a new run`,
+      `run ${run} of ${instance} has ids for ${counted(last - first + 1, 'order')} of the kind ${kind}, found order number ${n}; restart the bot to start a new run`,
     );
   return `${instance}-${run}-${counter}`;
 }

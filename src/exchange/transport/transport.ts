@@ -1,6 +1,6 @@
 /** HTTP over pooled sockets: one deadline per request, limited body size, no redirects, no retries. */
 import { Pool, type Dispatcher } from 'undici';
-import { TransportFailure, type Transport, type WireReply, type WireRequest } from '../../core/index.ts';
+import { counted, TransportFailure, type Transport, type WireReply, type WireRequest } from '../../core/index.ts';
 
 export type HttpOptions = {
   /** Scheme, host and port, such as `https://api.bitso.com`. */
@@ -100,11 +100,11 @@ function exchange(
       if (coding !== undefined && coding !== 'identity')
         fail(`the response body has the encoding ${coding}, which was not requested`);
       else if (Number(head.headers['content-length']) > bodyMax)
-        fail(`the response body is larger than ${bodyMax} bytes`);
+        fail(`the response body is larger than ${counted(bodyMax, 'byte')}`);
     },
     onResponseData: (_, chunk) => {
       size += chunk.length;
-      if (size > bodyMax) fail(`the response body is larger than ${bodyMax} bytes`);
+      if (size > bodyMax) fail(`the response body is larger than ${counted(bodyMax, 'byte')}`);
       else if (!over) chunks.push(chunk);
     },
     onResponseEnd: () => {

@@ -2,7 +2,7 @@
  * Queue between the webhook listener and the disk. The queue batches deliveries while the disk is busy, and reports
  * whether a delivery can be acknowledged.
  */
-import { textOfError, type Millis } from '../../core/index.ts';
+import { counted, textOfError, type Millis } from '../../core/index.ts';
 import type { Arrived, InboxStore } from './store.ts';
 
 export type DeliveryQueueOptions = {
@@ -151,7 +151,11 @@ export class DeliveryQueue {
     const isTold = now - toldAt >= TOLD_EVERY_MS;
     this.#problem = { why, of, toldAt: isTold ? now : toldAt, untold: isTold ? 0 : untold + 1 };
     if (isTold)
-      this.#options.onProblem(untold === 0 ? why : `${why} (${untold} repeats since the last line were not logged)`);
+      this.#options.onProblem(
+        untold === 0
+          ? why
+          : `${why} (${counted(untold, 'repeat since the last line was', 'repeats since the last line were')} not logged)`,
+      );
   }
 
   #mended(): void {

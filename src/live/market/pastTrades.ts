@@ -3,6 +3,7 @@
  * completed with the trades that the exchange lists. Trades are joined by their numbers, so none is missing or doubled.
  */
 import {
+  counted,
   byTradeNumber,
   opposite,
   PAST_TRADES_MAX,
@@ -198,7 +199,7 @@ export class ListReads {
       return `the exchange lists a trade with the id ${JSON.stringify(this.#oddId)}, expected a whole number; the list is not used`;
     const [first, ...others] = this.#leftOut;
     if (first === undefined) return null;
-    const which = others.length === 0 ? `trade ${first}` : `trade ${first} and ${others.length} others`;
+    const which = others.length === 0 ? `trade ${first}` : `trade ${first} and ${counted(others.length, 'other')}`;
     return `the history lacks ${which} of the exchange's list, because price or amount are not valid in this book`;
   }
 
@@ -304,5 +305,5 @@ async function latestTrades(reads: ListReads, wanted: Millis): Promise<Omit<Join
 export function historyText({ at, since, source, trades }: HistoryEvent, needsMs: Millis): string {
   const [had, needed] = [at - since, needsMs].map(ms => `${Math.round(ms / 1_000)} s`);
   const rest = at - since < needsMs ? `; the strategy quotes in ${Math.ceil((needsMs - at + since) / 1_000)} s` : '';
-  return `the strategy got the ${trades.length} trades of the last ${had} of the ${needed} that it needs, from ${source}${rest}`;
+  return `the strategy got the ${counted(trades.length, 'trade')} of the last ${had} of the ${needed} that it needs, from ${source}${rest}`;
 }

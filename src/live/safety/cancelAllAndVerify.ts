@@ -3,6 +3,7 @@
  * engine.
  */
 import {
+  counted,
   CANCEL_CHUNK,
   describeRow,
   sleep,
@@ -93,7 +94,7 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     options.connectivity.say(
       'cut',
       { orders: list.rows },
-      `open_orders shows ${list.rows} orders and may omit others, so no order of ${instance} is considered ended until the list is shorter; cancel some orders of other programs on ${booksText(options)}, or check manually at the exchange`,
+      `open_orders shows ${counted(list.rows, 'order')} and may omit others, so no order of ${instance} is considered ended until the list is shorter; cancel some orders of other programs on ${booksText(options)}, or check manually at the exchange`,
     );
   if (asked.length === 0) return { live, isCut };
   const outcome = await options.exchange.lookUp({ originIds: asked });
@@ -188,4 +189,4 @@ export async function cancelAll(
  * number of orders in the state directory; each was looked up.
  */
 export const cutText = (instance: string, book: string, known: number): string =>
-  `the list of open orders on ${book} is full of orders of other programs, and may omit orders of ${instance}${known === 0 ? '' : ` (the ${known} known orders of ${instance} were looked up one by one)`}; cancel some orders of the other programs, then run this command again, or check manually at the exchange`;
+  `the list of open orders on ${book} is full of orders of other programs, and may omit orders of ${instance}${known === 0 ? '' : ` (the ${counted(known, 'known order')} of ${instance} were looked up one by one)`}; cancel some orders of the other programs, then run this command again, or check manually at the exchange`;

@@ -2,6 +2,7 @@
  * Number of the last known commit of a database in the state directory, in a separate small file. The number
  * distinguishes an empty, lost or truncated database, or an older copy, from the database of a new account.
  */
+import { counted } from '../../core/index.ts';
 import { readRegularFile, SMALL_FILE, syncFolder } from '../../guard/index.ts';
 import { closeSync, constants, existsSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -87,7 +88,7 @@ export function stalenessOf(dir: string, commits: number | null, lastRun: number
 export function missingCommits(dir: string, commits: number | null, of: CountedFile = STATE): string | null {
   const known = commitsKnown(dir, of);
   return commits !== null && known !== null && commits < known
-    ? `the file has only ${commits} of ${known} commits, because its log ${of.db}-wal was lost or truncated, or the file was restored from an older copy`
+    ? `the file has only ${commits} of ${counted(known, 'commit')}, because its log ${of.db}-wal was lost or truncated, or the file was restored from an older copy`
     : null;
 }
 

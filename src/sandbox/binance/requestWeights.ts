@@ -2,7 +2,7 @@
  * Limits of the second exchange: weight per address and minute, unfilled orders per account, and the ban of addresses
  * that continue after rejections. Source: rest-api.md (LIMITS) of github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
-import type { Clock } from '../../core/index.ts';
+import { counted, type Clock } from '../../core/index.ts';
 import type { SecondSwitches } from './binanceSwitches.ts';
 import { BinanceFailure } from './failures.ts';
 
@@ -63,7 +63,7 @@ export class RequestWeights {
       if (countIn(counter, window, now) < max) continue;
       throw new BinanceFailure(
         -1015,
-        `Too many new orders; current limit is ${max} orders per ${name}.`,
+        `Too many new orders; current limit is ${counted(max, 'order')} per ${name}.`,
         429,
         Math.max(1, Math.ceil((window - (now % window)) / 1_000)),
       );

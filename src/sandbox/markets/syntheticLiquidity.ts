@@ -2,7 +2,7 @@
  * Synthetic liquidity: simulator orders that keep the amount at each price at a target, without changing the queue
  * positions of other orders.
  */
-import type { Amount, Price, Side } from '../../core/index.ts';
+import { counted, type Amount, type Price, type Side } from '../../core/index.ts';
 import type { FollowedPlace, Marketplace } from './market.ts';
 
 type SyntheticOrder = { readonly id: number; left: number };
@@ -127,7 +127,7 @@ export class SyntheticLiquidity {
     level.spent = Math.min(level.spent, wanted);
     for (let over = level.total - wanted; over > 0; over = level.total - wanted) {
       const last = level.orders.at(-1);
-      if (!last) throw new Error(`simulator level ${side} ${price} has ${level.total} lots, but no order`);
+      if (!last) throw new Error(`simulator level ${side} ${price} has ${counted(level.total, 'lot')}, but no order`);
       if (last.left <= over) this.#checkTaken(level, last, last.left, this.#place.cancel(last.id));
       else this.#checkTaken(level, last, over, (last.left - this.#place.reduce(last.id, over as Amount)) as Amount);
     }
@@ -281,7 +281,7 @@ export class SyntheticLiquidity {
   /** Throws if the lots taken from the book differ from the recorded lots of the order. */
   #checkTaken(level: Level, order: SyntheticOrder, expected: number, took: Amount): void {
     if (took !== expected)
-      throw new Error(`simulator order ${order.id}: expected to remove ${expected} lots, removed ${took}`);
+      throw new Error(`simulator order ${order.id}: expected to remove ${counted(expected, 'lot')}, removed ${took}`);
     this.#take(level, order, took);
   }
 

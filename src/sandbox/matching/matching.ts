@@ -2,7 +2,7 @@
  * Matching engine of one book: price-time priority on whole ticks and lots. Uses typed arrays and pooled slots, without
  * allocation per operation.
  */
-import type { Amount, Millis, Price, Side, Value } from '../../core/index.ts';
+import { counted, type Amount, type Millis, type Price, type Side, type Value } from '../../core/index.ts';
 import { PriceLevels } from './priceLevels.ts';
 
 /**
@@ -104,7 +104,7 @@ export class MatchingBook {
    * amount rests.
    */
   take(side: Side, limit: Price, amount: Amount, budget: Value | null, owner: number, at: Millis): number {
-    if (!(amount > 0)) throw new RangeError(`cannot take ${amount} lots; expected a whole number above 0`);
+    if (!(amount > 0)) throw new RangeError(`cannot take ${counted(amount, 'lot')}; expected a whole number above 0`);
     const slot = this.#claim(owner, at);
     const id = this.#id[slot]!;
     const orders = this.#orders;
@@ -132,7 +132,8 @@ export class MatchingBook {
    * remaining open amount, or 0 if the order does not exist.
    */
   reduce(id: number, by: Amount): Amount {
-    if (!(by > 0)) throw new RangeError(`cannot reduce an order by ${by} lots; expected a whole number above 0`);
+    if (!(by > 0))
+      throw new RangeError(`cannot reduce an order by ${counted(by, 'lot')}; expected a whole number above 0`);
     const slot = this.#slotOf(id);
     if (slot < 0) return 0 as Amount;
     const left = this.#left[slot]!;
@@ -152,7 +153,9 @@ export class MatchingBook {
     const level = slot < 0 ? -1 : this.#level[slot]!;
     const total = level < 0 ? NaN : this.#total[level]! + by;
     if (!(by > 0 && total <= Number.MAX_SAFE_INTEGER))
-      throw new RangeError(`order ${id} cannot get ${by} more lots; expected an open order, and a total below 2^53`);
+      throw new RangeError(
+        `order ${id} cannot get ${counted(by, 'more lot')}; expected an open order, and a total below 2^53`,
+      );
     this.#left[slot]! += by;
     this.#total[level] = total;
     this.sequence++;
@@ -165,7 +168,7 @@ export class MatchingBook {
     const left = slot < 0 ? 0 : this.#left[slot]! - amount;
     if (!(slot >= 0 && amount > 0 && left >= 0))
       throw new RangeError(
-        `order ${id} cannot fill ${amount} lots; expected an open order, and at most its open amount`,
+        `order ${id} cannot fill ${counted(amount, 'lot')}; expected an open order, and at most its open amount`,
       );
     const level = this.#level[slot]!;
     const [owner, since, price] = [this.#owner[slot]!, this.#at[slot]!, this.#price[level]! as Price];
@@ -274,7 +277,9 @@ export class MatchingBook {
 
   #enter(slot: number, side: number, price: Price, amount: Amount, timeInForce: EngineTimeInForce): void {
     if (!(price > 0 && amount > 0 && Number.isSafeInteger(price) && Number.isSafeInteger(amount))) {
-      throw new RangeError(`order of ${amount} lots at ${price} ticks: expected whole numbers above 0`);
+      throw new RangeError(
+        `order of ${counted(amount, 'lot')} at ${counted(price, 'tick')}: expected whole numbers above 0`,
+      );
     }
     this.traded = 0 as Amount;
     this.rested = 0 as Amount;

@@ -2,7 +2,7 @@
  * Prediction of a book's price from a reference price. Each horizon has a slope: the expected move of the book's price
  * per unit of its distance from the reference price. The weight of the reference follows from the slopes.
  */
-import { priceAcross, type Leg } from '../../core/index.ts';
+import { counted, priceAcross, type Leg } from '../../core/index.ts';
 import {
   PREDICTION_BLOCKS,
   predictionOf,
@@ -52,7 +52,8 @@ export const basisMemoryFor = (seconds: number): number => {
  * and `tapes` differ in length.
  */
 export function leaderOf(own: Tape, legs: readonly Leg[], tapes: readonly Tape[], ageS: number): Leader {
-  if (legs.length !== tapes.length) throw new RangeError(`${tapes.length} recordings for ${legs.length} books`);
+  if (legs.length !== tapes.length)
+    throw new RangeError(`${counted(tapes.length, 'recording')} for ${counted(legs.length, 'book')}`);
   const ours = logSecondsOf(own);
   return leaderIn(
     ours,

@@ -2,7 +2,7 @@
  * Reader of scanned days, block by block, into the caller's columns. A read from the middle of a tape starts with a
  * snapshot of the book.
  */
-import { instrumentOf, type BookRules, type Instrument, type Millis } from '../../core/index.ts';
+import { counted, instrumentOf, type BookRules, type Instrument, type Millis } from '../../core/index.ts';
 import { COLUMN_NAMES } from '../model/columns.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { FrameFile, REMEDY } from './frames.ts';
@@ -233,7 +233,7 @@ export function chunkMaker(days: readonly ScannedDay[]): (columns: Columns, rule
     const found = all[index];
     if (!found)
       throw new RangeError(
-        `a block refers to book rules number ${index}, but the tape has only ${all.length} sets of book rules`,
+        `a block refers to book rules number ${index}, but the tape has only ${counted(all.length, 'set')} of book rules`,
       );
     const instrument = instruments.get(index) ?? instrumentOf(found.rules, found.lot);
     instruments.set(index, instrument);

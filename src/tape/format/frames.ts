@@ -2,6 +2,7 @@
  * Frames of a stored tape's files: a tag, a length, two checksums and the payload. Readers can distinguish an
  * incomplete last frame from damage before the end.
  */
+import { counted } from '../../core/index.ts';
 import { openRegularFile } from '../../guard/index.ts';
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
@@ -172,7 +173,8 @@ export class FrameFile {
     const bytes = Buffer.allocUnsafe(length);
     for (let done = 0; done < length;) {
       const read = readSync(this.#fd, bytes, done, length - done, at + done);
-      if (read === 0) throw new Error(`${this.path}: ends at byte ${at + done}, ${length - done} bytes too early`);
+      if (read === 0)
+        throw new Error(`${this.path}: ends at byte ${at + done}, ${counted(length - done, 'byte')} too early`);
       done += read;
     }
     return bytes;

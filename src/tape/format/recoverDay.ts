@@ -4,7 +4,7 @@
  */
 import { existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
+import { counted, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
 import type { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
 import { headOf, isRules, ROWS_FILE, TAIL_FILE, type Head } from './dayFiles.ts';
@@ -110,7 +110,7 @@ function eachFrame(path: string, mended: string[], call: (file: FrameFile, frame
     for (const frame of frames) call(file, frame);
     if (end < file.size) {
       truncateSync(path, end);
-      mended.push(`${path}: removed the incomplete last ${file.size - end} bytes, after byte ${end}`);
+      mended.push(`${path}: removed the incomplete last ${counted(file.size - end, 'byte')}, after byte ${end}`);
     }
   } finally {
     file.close();

@@ -2,6 +2,7 @@
  * Encoding of a block of rows: a summary that can be read separately, then the columns
  * (docs/development/tape-layout.md).
  */
+import { counted } from '../../core/index.ts';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CODING, packNumbers, planeOf, unpackNumbers, type PackedNumbers, type Plane } from './numbersCodec.ts';
 import { KIND, type Columns } from '../model/tape.ts';
@@ -197,7 +198,7 @@ export class RowsDecoder {
     const { rows, from, kinds } = blockSummaryOf(block);
     const idCount = block.readUInt32LE(SUMMARY_BYTES);
     if (rows > BLOCK_ROWS || offset + rows > to.kind.length || idCount > rows) {
-      throw new RangeError(`a block of ${rows} rows does not fit into the buffer`);
+      throw new RangeError(`a block of ${counted(rows, 'row')} does not fit into the buffer`);
     }
     const columns = columnsIn(block, rows, idCount);
     const [marks, steps, delays, prices, amounts, ids] = columns;
@@ -274,7 +275,7 @@ function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found
     const planeCount = block.readUInt8(place + 1);
     // The summary bounds the number of rows, and a number has eight bytes, so the inflated size is bounded.
     if (!(planeCount <= PLANES_MAX))
-      throw new RangeError(`a column has ${planeCount} planes, expected at most ${PLANES_MAX}`);
+      throw new RangeError(`a column has ${counted(planeCount, 'plane')}, expected at most ${PLANES_MAX}`);
     const planes = Array.from({ length: planeCount }, (_, plane) => {
       const deflated = (deflates & (1 << plane)) !== 0;
       const from = deflated ? inflatedBytes : raw;
@@ -286,7 +287,9 @@ function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found
     return { packed: { coding, base: block.readDoubleLE(place + 4), scale: block.readDoubleLE(place + 12) }, planes };
   });
   if (raw + deflatedBytes !== block.length) {
-    throw new RangeError(`a block has ${block.length} bytes, but its header states ${raw + deflatedBytes} bytes`);
+    throw new RangeError(
+      `a block has ${counted(block.length, 'byte')}, but its header states ${counted(raw + deflatedBytes, 'byte')}`,
+    );
   }
   const inflated =
     inflatedBytes === 0
@@ -296,7 +299,7 @@ function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found
           chunkSize: Math.max(64, inflatedBytes),
         });
   if (inflatedBytes > 0 && inflated.length !== inflatedBytes) {
-    throw new RangeError(`a block inflates to ${inflated.length} bytes, expected ${inflatedBytes}`);
+    throw new RangeError(`a block inflates to ${counted(inflated.length, 'byte')}, expected ${inflatedBytes}`);
   }
   return wanted.map(({ packed, planes }) => ({
     packed,

@@ -4,7 +4,7 @@
  */
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { lotOf, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
+import { counted, lotOf, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
 import { syncFolder, makeFolder } from '../../guard/index.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
@@ -360,7 +360,7 @@ function appended(fd: number, size: number, frame: Buffer, folder: string): numb
   const found = fstatSync(fd).size;
   if (found !== size) {
     throw new Error(
-      `${folder}: changed during a write (${found} bytes, expected ${size}); stop the other process that writes to the tape`,
+      `${folder}: changed during a write (${counted(found, 'byte')}, expected ${size}); stop the other process that writes to the tape`,
     );
   }
   try {

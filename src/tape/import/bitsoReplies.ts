@@ -3,6 +3,7 @@
  * time of receipt is optional.
  */
 import {
+  counted,
   instrumentOf,
   isDecimalText,
   type BookRules,
@@ -127,7 +128,7 @@ export function bitsoReplies(
   const tick = given.tick ?? first?.tickSize ?? grid.grid().tick;
   if (given.tick === undefined && first === undefined)
     notes.push(
-      `tick size ${tick} was inferred from ${grid.prices} prices, because the recording has no available_books reply (override with --tick)`,
+      `tick size ${tick} was inferred from ${counted(grid.prices, 'price')}, because the recording has no available_books reply (override with --tick)`,
     );
   if (new Set(rules.map(({ tickSize }) => tickSize)).size > 1)
     notes.push(

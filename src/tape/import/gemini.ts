@@ -1,5 +1,5 @@
 /** Importer for Gemini's trades and its best prices of each second, as recorded by the ccapi project. */
-import type { Instrument } from '../../core/index.ts';
+import { counted, type Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { Findings } from './read/findings.ts';
@@ -107,6 +107,6 @@ function level(text: string): readonly [string, string] {
 
 function fields(line: string, count: number): string[] {
   const found = line.split(',');
-  if (found.length !== count) throw new RangeError(`expected ${count} fields, found ${found.length}`);
+  if (found.length !== count) throw new RangeError(`expected ${counted(count, 'field')}, found ${found.length}`);
   return found;
 }

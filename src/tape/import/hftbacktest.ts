@@ -3,7 +3,7 @@
  * px, qty, order_id, ival, fval.
  */
 import type { Readable } from 'node:stream';
-import type { Instrument } from '../../core/index.ts';
+import { counted, type Instrument } from '../../core/index.ts';
 import { regularFileStream } from '../../guard/index.ts';
 import { KIND, SIDE, type SideCode } from '../model/tape.ts';
 import { OffGrid } from './digits.ts';
@@ -325,7 +325,11 @@ async function* recordsOf(path: string, onBytes: (count: number) => void): Async
       rest = rest.subarray(count * RECORD_BYTES);
     }
     if (left !== 0)
-      throw new WrongFile(left < 0 ? 'the file has no npy header' : `the file ends early: ${left} records are missing`);
+      throw new WrongFile(
+        left < 0
+          ? 'the file has no npy header'
+          : `the file ends early: ${counted(left, 'record is', 'records are')} missing`,
+      );
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw message.startsWith(path) ? error : new WrongFile(`${path}: ${message}`, { cause: error });

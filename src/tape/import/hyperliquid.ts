@@ -1,5 +1,5 @@
 /** Importer for Hyperliquid recordings: snapshots of 20 levels per side about twice per second, and trades. */
-import type { Instrument } from '../../core/index.ts';
+import { counted, type Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { WrongFile } from './read/findings.ts';
@@ -47,7 +47,7 @@ function books(files: readonly string[], { instrument, findings, ...reading }: I
     }
     const cells = line.split(',');
     if (cells.length < 7 || (cells.length - 3) % 4 !== 0)
-      throw new RangeError(`expected 3 fields plus 4 fields for each level, found ${cells.length} fields`);
+      throw new RangeError(`expected 3 fields plus 4 fields for each level, found ${counted(cells.length, 'field')}`);
     const local = Number(cells[0]) * 1000;
     const at = Number(cells[2]);
     rows.clear(at, local);

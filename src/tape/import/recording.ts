@@ -1,6 +1,6 @@
 /** Import of a recording into a tape, row by row, with a report of its contents and flaws. */
 import { statSync } from 'node:fs';
-import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
+import { counted, type BookRules, type DecimalText, type Instrument, type Millis } from '../../core/index.ts';
 import { Inspection } from '../analysis/inspection.ts';
 import { mergedGaps, openParts, type MarketSession } from '../model/session.ts';
 import { SessionRows } from '../model/sessionRows.ts';
@@ -197,7 +197,7 @@ class GapsInOrder {
 }
 
 const leftOut = (rows: number, { text }: MarketSession): string =>
-  `session ${text}: ${rows} rows outside the session were skipped; the times between sessions are gaps`;
+  `session ${text}: ${counted(rows, 'row outside the session was', 'rows outside the session were')} skipped; the times between sessions are gaps`;
 
 /** Filter that skips the rows of a recording that the continued tape already covers. */
 class RowsBefore {

@@ -2,7 +2,7 @@
  * Importer for Tardis CSV files (docs.tardis.dev, "Downloadable CSV files"): incremental_book_L2, book_snapshot_25 and
  * 5, quotes and book_ticker, trades. Files have one or several instruments; times are in microseconds.
  */
-import type { Instrument } from '../../core/index.ts';
+import { counted, type Instrument } from '../../core/index.ts';
 import { SIDE, type SideCode } from '../model/tape.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { WrongFile } from './read/findings.ts';
@@ -297,7 +297,7 @@ function tradeRows(files: readonly string[], own: Own, reading: ImportReading): 
 
 function fields(line: string, count: number, symbol: string): string[] {
   const cells = line.split(',');
-  if (cells.length !== count) throw new RangeError(`expected ${count} fields, found ${cells.length}`);
+  if (cells.length !== count) throw new RangeError(`expected ${counted(count, 'field')}, found ${cells.length}`);
   if (cells[1] !== symbol)
     throw new WrongFile(`expected rows of ${symbol}, found ${shown(cells[1] ?? '')}; use one file per instrument`);
   return cells;

@@ -3,6 +3,7 @@
  * gap.
  */
 import {
+  counted,
   instrumentOf,
   lotOf,
   StepSequence,
@@ -174,7 +175,9 @@ export class Recorder {
     for (const diff of this.#steps.begin(whole.sequence)) this.#apply(diff);
     this.#gapFrom = null;
     this.#checkedAt = this.#options.clock.elapsed();
-    this.#options.log(`${this.#rules.book}: recording from the stream; the book has ${this.#orders.size} orders`);
+    this.#options.log(
+      `${this.#rules.book}: recording from the stream; the book has ${counted(this.#orders.size, 'order')}`,
+    );
     return 'live';
   }
 
@@ -238,7 +241,7 @@ export class Recorder {
     this.#outlet.gap({
       from: at - ago,
       to: at,
-      why: `the recorded book differed from the exchange in ${differences} orders`,
+      why: `the recorded book differed from the exchange in ${counted(differences, 'order')}`,
     });
   }
 

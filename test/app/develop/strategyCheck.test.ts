@@ -102,7 +102,7 @@ describe('the check of a strategy file', () => {
     [
       'a bid at the maximum position',
       bidding(level('1')),
-      /^shows no bid.*: 1 bids at position 100000000, the maximum in lots$/,
+      /^shows no bid.*: 1 bid at position 100000000, the maximum in lots$/,
     ],
     [
       'random numbers',

@@ -104,7 +104,7 @@ test('a level with more decimals than the book, or a price that is sent twice, i
   const book = new LevelBook(DEPTH);
   const level = { price: '100.25', amount: '1' };
   book.replace({ bids: [level], asks: [] });
-  expect(() => book.checksum(PRECISION)).toThrow('at most 1 decimals');
+  expect(() => book.checksum(PRECISION)).toThrow('at most 1 decimal,');
   expect(() => book.replace({ bids: [level, { ...level, amount: '2' }], asks: [] })).toThrow('each price once');
   expect(book.isCrossed).toBe(false);
   book.replace({ bids: [level], asks: [{ price: '100.25', amount: '1' }] });

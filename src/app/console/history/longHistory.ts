@@ -4,6 +4,7 @@
  */
 import type { ConfigResult, LongHistory, LongRange } from '../../../console/index.ts';
 import {
+  counted,
   approximately,
   ClusteredMean,
   hourOf,
@@ -19,7 +20,6 @@ import {
 } from '../../../core/index.ts';
 import { isBroughtForward } from '../../../live/state/ledgerEntries.ts';
 import type { LedgerFile } from '../../../live/state/ledgerFile.ts';
-import { counted } from '../../../pages/digits.ts';
 import { timeText, UTC_DAY_MS } from '../../../messages/timeText.ts';
 import { bookedTrade, earnedBy, isOfBook, sortedByTime, type BookNames } from '../../inspect/ledgerProfit.ts';
 import { CHANGES_MAX, shownChange, type NotedChange } from './configHistory.ts';

@@ -2,7 +2,7 @@
 import { div, h, small, signedSum, type Node } from '../elements.ts';
 import { severityOf, type SortColumn, type SortOrder } from './fleetRows.ts';
 import type { FleetRow, FleetSums, FleetView } from './fleetView.ts';
-import { fixed, span, trimmed, withSign } from '../texts.ts';
+import { shownCount, fixed, span, trimmed, withSign } from '../texts.ts';
 
 const MONEY: Readonly<Record<FleetSums['money'], string>> = {
   real: 'real money',
@@ -25,7 +25,7 @@ export function fleetHead({ bots, version }: FleetView, isUp: boolean): Node {
     count(row => row.regime === 'halted'),
   ];
   return [
-    h('h1', null, 'Fleet', small('soft', ` ${bots.length} bots · version ${version}`)),
+    h('h1', null, 'Fleet', small('soft', ` ${botsText(bots.length)} · version ${version}`)),
     div(
       'pills',
       small(`pill ${running > 0 ? 'good' : ''}`, `${running} running`),
@@ -78,7 +78,7 @@ function sumPanel(of: FleetSums, currency: string): Node {
   );
 }
 
-const botsText = (count: number): string => (count === 1 ? '1 bot' : `${count} bots`);
+const botsText = (count: number): string => shownCount(count, 'bot');
 
 const namesOf = (names: readonly string[]): string =>
   names.length <= NAMED_MAX
@@ -158,7 +158,7 @@ const COLUMNS: readonly Column[] = [
               { class: last.side, title: `${last.amount} at ${last.price}` },
               `${last.side} ${span(last.agoMs)} ago`,
             ),
-            fillCount === null ? null : small('soft line', `${fixed(fillCount, 0)} fills`),
+            fillCount === null ? null : small('soft line', shownCount(fixed(fillCount, 0), 'fill')),
           ],
   },
   {

@@ -1,5 +1,5 @@
 /** Checks of the private calls that read: authentication, account, balances, fees, orders, trades and transfers. */
-import { moneyOf, type BookFee, type NonceSource } from '../../../core/index.ts';
+import { counted, moneyOf, type BookFee, type NonceSource } from '../../../core/index.ts';
 import type { Endpoints } from '../rest/endpoints.ts';
 import { judged, rejectedWith, valueIn, type Checks } from './checks.ts';
 
@@ -68,7 +68,7 @@ export async function accountChecks(client: Endpoints, book: string, checks: Che
   await checks.check(['account status', 'rest-api 4.5', 'a client id and the status active'], async () => {
     const { status, clientId } = valueIn(await client.accountStatus());
     // The id is not printed, because a report may be shared.
-    return judged(`status ${status}, client id of ${clientId.length} characters`, status === 'active');
+    return judged(`status ${status}, client id of ${counted(clientId.length, 'character')}`, status === 'active');
   });
   await checks.check(
     ['balances', 'rest-api 4.9', 'available is exactly total minus locked, and both currencies are listed'],
@@ -79,7 +79,7 @@ export async function accountChecks(client: Endpoints, book: string, checks: Che
       const isExact = balances.every(
         ({ total, locked, available }) => moneyOf(total) - moneyOf(locked) === moneyOf(available),
       );
-      return judged(`${balances.length} currencies`, isExact && has(major) && has(minor));
+      return judged(`${counted(balances.length, 'currency', 'currencies')}`, isExact && has(major) && has(minor));
     },
   );
   await checks.check(
@@ -100,7 +100,7 @@ export async function accountChecks(client: Endpoints, book: string, checks: Che
       const tids = valueIn(await client.userTrades({ book })).map(({ tid }) => tid);
       const page = valueIn(await client.userTrades({ book, limit: 2 })).map(({ tid }) => tid);
       return judged(
-        `${tids.length} trades, a page of ${page.length}`,
+        `${counted(tids.length, 'trade')}, a page of ${page.length}`,
         tids.length <= 25 && page.length <= 2 && isNewestFirst(tids) && isNewestFirst(page),
       );
     },
@@ -114,7 +114,10 @@ export async function accountChecks(client: Endpoints, book: string, checks: Che
       ],
       async () => {
         const lines = valueIn(await client.transferLines(name, { limit: 5 }));
-        return judged(`${lines.length} lines`, lines.length <= 5 && lines.every(({ updates }) => updates.length > 0));
+        return judged(
+          `${counted(lines.length, 'line')}`,
+          lines.length <= 5 && lines.every(({ updates }) => updates.length > 0),
+        );
       },
     );
   return fee;

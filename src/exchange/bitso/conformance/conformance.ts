@@ -3,6 +3,7 @@
  * with the documented answer. All orders of the checks are canceled at the end.
  */
 import {
+  counted,
   Secret,
   type Clock,
   type ConformanceOptions,
@@ -144,7 +145,7 @@ class RequestCount {
       () => {
         const left = client.budget().private;
         const all = budgets.private ?? left;
-        const found = `${this.#counted} private requests, not counting cancels; ${left} of ${all} left in the budget; ${this.#throttled} rejected`;
+        const found = `${counted(this.#counted, 'private request')}, not counting cancels; ${left} of ${all} left in the budget; ${this.#throttled} rejected`;
         return Promise.resolve(judged(found, this.#throttled === 0 && all - left <= this.#counted && left >= 0));
       },
     );

@@ -1,5 +1,14 @@
 /** Checks of conversions, RFQ and webhooks. Quotes are requested but never executed. */
-import { money, moneyOf, textOfMoney, type Millis, type Money, type Outcome, type Price } from '../../../core/index.ts';
+import {
+  counted,
+  money,
+  moneyOf,
+  textOfMoney,
+  type Millis,
+  type Money,
+  type Outcome,
+  type Price,
+} from '../../../core/index.ts';
 import type { Endpoints } from '../rest/endpoints.ts';
 import type { RfqPair, RfqQuote } from '../rest/rfq.ts';
 import { judged, outcomeText, rejectedWith, skipped, valueIn, type CheckAnswer, type Checks } from './checks.ts';
@@ -52,8 +61,8 @@ export async function rfqChecks(
       pair = pairs.find(({ source, target }) => source.toLowerCase() === minor && target.toLowerCase() === major);
       return judged(
         pair === undefined
-          ? `${pairs.length} pairs`
-          : `${pairs.length} pairs, ${pair.sourcePrecision} and ${pair.targetPrecision} decimals`,
+          ? `${counted(pairs.length, 'pair')}`
+          : `${counted(pairs.length, 'pair')}, ${pair.sourcePrecision} and ${counted(pair.targetPrecision, 'decimal')}`,
         pair !== undefined,
       );
     },
@@ -151,7 +160,7 @@ export async function webhookChecks(client: Endpoints, callbackUrl: string | nul
     ['keys of webhooks', 'public-facts 15', 'a list of public keys, each with its own id'],
     async () => {
       const keys = valueIn(await client.webhookKeys());
-      return judged(`${keys.length} keys`, new Set(keys.map(({ id }) => id)).size === keys.length);
+      return judged(`${counted(keys.length, 'key')}`, new Set(keys.map(({ id }) => id)).size === keys.length);
     },
   );
   await checks.check(

@@ -1,5 +1,6 @@
 /** Checks of the calls that place, change, look up and cancel orders, with small orders far from the market. */
 import {
+  counted,
   CANCEL_CHUNK,
   money,
   moneyOf,
@@ -173,7 +174,7 @@ export async function orderChecks(
       const missing = missingFunds(start, minor, BIDS_MAX * moneyOfValue(instrument, valueOf(bid.ticks, bid.lots)));
       if (missing !== null) return skipped(missing);
       oid = valueIn(await own.place('buy', { originId: firstId })).oid;
-      return judged(`order id of ${oid.length} characters`, oid.length > 0);
+      return judged(`order id of ${counted(oid.length, 'character')}`, oid.length > 0);
     },
   );
   if (!isPlaced) return;
@@ -201,7 +202,10 @@ export async function orderChecks(
       const ofMinor = valueIn(await client.openOrders({ currency: minor }));
       const has = (orders: readonly OrderReport[]): boolean =>
         orders.some(order => order.oid === oid && isAsPlaced(order, bid));
-      return judged(`${all.length} orders in the book, ${ofMinor.length} orders in ${minor}`, has(all) && has(ofMinor));
+      return judged(
+        `${counted(all.length, 'order')} in the book, ${counted(ofMinor.length, 'order')} in ${minor}`,
+        has(all) && has(ofMinor),
+      );
     },
   );
   await checks.check(['balance locked by a bid', 'public-facts 9.3', `locked ${minor}: price times amount`], () =>
@@ -212,7 +216,7 @@ export async function orderChecks(
     async () => {
       const outcome = await client.orderTrades({ oid });
       return outcome.kind === 'done'
-        ? judged(`${outcome.value.length} trades`, outcome.value.length === 0)
+        ? judged(`${counted(outcome.value.length, 'trade')}`, outcome.value.length === 0)
         : rejectedWith(UNMATCHED, outcome);
     },
   );
@@ -299,7 +303,7 @@ export async function orderChecks(
       }
       const count = valueIn(canceled).length;
       return judged(
-        `${page.length} orders with limit 2, ${all.length} without a limit; ${count} canceled`,
+        `${counted(page.length, 'order')} with limit 2, ${all.length} without a limit; ${count} canceled`,
         page.length === 2 && isListed(all) && count === ids.length,
       );
     },

@@ -1,5 +1,12 @@
 /** Checks of the public calls: rules of the books, order book, trades and ticker. */
-import { instrumentOf, moneyOf, type AvailableBook, type DecimalText, type Instrument } from '../../../core/index.ts';
+import {
+  counted,
+  instrumentOf,
+  moneyOf,
+  type AvailableBook,
+  type DecimalText,
+  type Instrument,
+} from '../../../core/index.ts';
 import type { Endpoints } from '../rest/endpoints.ts';
 import { judged, right, valueIn, type Checks } from './checks.ts';
 
@@ -25,7 +32,7 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
     const isOrdered = priceMin <= priceMax && amountMin <= amountMax && valueMin <= valueMax;
     const { tiers, flatRate } = row;
     return judged(
-      `tick ${tick}, amounts ${row.minimumAmount} to ${row.maximumAmount}, ${tiers.length} fee tiers`,
+      `tick ${tick}, amounts ${row.minimumAmount} to ${row.maximumAmount}, ${counted(tiers.length, 'fee tier')}`,
       isOrdered && (tiers.length > 0 || flatRate !== undefined),
     );
   });
@@ -36,10 +43,11 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
       const why = damage?.bids?.why ?? damage?.asks?.why;
       if (why !== undefined) return judged(why, false);
       const [bid, ask] = [bids[0], asks[0]];
-      if (bid === undefined || ask === undefined) return judged(`${bids.length} bids, ${asks.length} asks`, false);
+      if (bid === undefined || ask === undefined)
+        return judged(`${counted(bids.length, 'bid')}, ${counted(asks.length, 'ask')}`, false);
       best = { bid: bid.price, ask: ask.price };
       return judged(
-        `${bids.length} bids, best ${bid.price}; ${asks.length} asks, best ${ask.price}`,
+        `${counted(bids.length, 'bid')}, best ${bid.price}; ${counted(asks.length, 'ask')}, best ${ask.price}`,
         moneyOf(bid.price) < moneyOf(ask.price) &&
           bids.length <= 50 &&
           asks.length <= 50 &&
@@ -55,14 +63,15 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
       const why = damage?.bids?.why ?? damage?.asks?.why;
       const without = [...bids, ...asks].filter(({ oid }) => oid === undefined).length;
       return judged(
-        why ?? `${bids.length + asks.length} orders, ${without} without id, sequence ${first.sequence} to ${sequence}`,
+        why ??
+          `${counted(bids.length + asks.length, 'order')}, ${without} without id, sequence ${first.sequence} to ${sequence}`,
         why === undefined && without === 0 && sequence >= first.sequence,
       );
     },
   );
   await checks.check(['public trades', 'rest-api 4.8', 'at most 25 trades, newest first'], async () => {
     const tids = valueIn(await client.trades(book)).map(({ tid }) => tid);
-    return judged(`${tids.length} trades`, tids.length <= 25 && isDescending(tids));
+    return judged(`${counted(tids.length, 'trade')}`, tids.length <= 25 && isDescending(tids));
   });
   await checks.check(
     [

@@ -1,5 +1,6 @@
 /** Checks of executions: the smallest amount is bought and sold, with exact fees and balances. */
 import {
+  counted,
   money,
   moneyOf,
   moneyOfValue,
@@ -146,7 +147,7 @@ async function sideChecks(
       );
       const isRight = trades.every(trade => trade.side === side && !trade.maker && trade.book === instrument.symbol);
       return judged(
-        `${textOfMoney(sumOf(trades, 'major'))} in ${trades.length} trades`,
+        `${textOfMoney(sumOf(trades, 'major'))} in ${counted(trades.length, 'trade')}`,
         isRight && sumOf(trades, 'major') === moneyOf(amount),
       );
     },

@@ -3,7 +3,7 @@
  * that are added during a read move all other rows to later offsets, so a read towards later offsets repeats rows and
  * omits none.
  */
-import type { Outcome, UnreadableRow } from '../../../core/index.ts';
+import { counted, type Outcome, type UnreadableRow } from '../../../core/index.ts';
 import { doneWith } from '../../wire/parts.ts';
 
 /** Number of rows per page. Source: docs.kraken.com/api/docs/rest-api/get-closed-orders, get-trade-history. */
@@ -35,7 +35,9 @@ export async function readAll<T>(read: ReadPage<T>, first?: Outcome<ListPage<T>>
     offset += length;
     if (length < PAGE_ROWS && offset >= count) return doneWith(all, unreadable);
     if (length === 0)
-      return unknown(`the exchange counts ${count} rows in the list, but the list ends after ${offset} rows`);
+      return unknown(
+        `the exchange counts ${counted(count, 'row')} in the list, but the list ends after ${counted(offset, 'row')}`,
+      );
   }
   return unknown(`the list has more than ${PAGES_MAX * PAGE_ROWS} rows, the maximum of one read`);
 }
@@ -64,7 +66,7 @@ export async function readOldest<T>(
     const isWhole = count - PAGE_ROWS * page <= 0;
     if (isWhole || all.filter(isWanted).length >= minimum) return doneWith(all, unreadable);
   }
-  return unknown(`the oldest ${PAGES_MAX} pages of the list contain fewer than ${minimum} matching rows`);
+  return unknown(`the oldest ${PAGES_MAX} pages of the list contain fewer than ${counted(minimum, 'matching row')}`);
 
   /** Reads a page counted from the end of the list; page 0 is the empty page after the end. */
   async function pageFromEnd(page: number): Promise<Outcome<ListPage<T>>> {
@@ -78,7 +80,7 @@ export async function readOldest<T>(
         return unknown(`the list has more rows than the exchange's count of ${count}`);
       if (page > 0 && outcome.value.length < Math.min(PAGE_ROWS, count))
         return unknown(
-          `the exchange counts ${count} rows in the list, but a page that must be full has only ${outcome.value.length} rows`,
+          `the exchange counts ${counted(count, 'row')} in the list, but a page that must be full has only ${counted(outcome.value.length, 'row')}`,
         );
       return outcome;
     }

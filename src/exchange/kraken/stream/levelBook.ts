@@ -3,7 +3,7 @@
  * docs.kraken.com/exchange/guides/websockets/book-checksum-v2.
  */
 import { crc32 } from 'node:zlib';
-import { moneyOf, trimmedEnd, type BookEntry, type Money } from '../../../core/index.ts';
+import { counted, moneyOf, trimmedEnd, type BookEntry, type Money } from '../../../core/index.ts';
 import { fault, list, row } from '../../wire/wire.ts';
 import { krakenDecimal } from '../wire/numbers.ts';
 
@@ -91,6 +91,6 @@ export class LevelBook {
 function digitsOf(text: string, decimals: number): string {
   const [whole = '', fraction = ''] = text.split('.');
   const kept = trimmedEnd(fraction, '0');
-  if (kept.length > decimals) throw fault('level', `at most ${decimals} decimals`, text);
+  if (kept.length > decimals) throw fault('level', `at most ${counted(decimals, 'decimal')}`, text);
   return (whole + kept.padEnd(decimals, '0')).replace(/^0+/, '');
 }

@@ -6,7 +6,7 @@
  * that contains all of its parts, so that it can be converted back without a table. Source:
  * docs.kraken.com/api/docs/guides/spot-clordid.
  */
-import type { OrderIdRule } from '../../../core/index.ts';
+import { counted, type OrderIdRule } from '../../../core/index.ts';
 import { fault, WireFault } from '../../wire/wire.ts';
 
 const FREE_TEXT = /^[A-Za-z0-9_-]{1,18}$/;
@@ -56,7 +56,7 @@ function uuidPartsOf(originId: string): { readonly instance: string; readonly ru
   if (instance === '' || instance.length > instanceMax || Number(run) > runMax || Number(counter) > counterMax)
     throw fault(
       'origin id',
-      `at most 18 characters, or <instance>-<run>-<counter> with an instance of at most ${instanceMax} characters, a run up to ${runMax} and a counter up to ${counterMax}`,
+      `at most 18 characters, or <instance>-<run>-<counter> with an instance of at most ${counted(instanceMax, 'character')}, a run up to ${runMax} and a counter up to ${counterMax}`,
       originId,
     );
   return { instance, run: BigInt(run), counter: BigInt(counter) };

@@ -2,6 +2,7 @@
  * Check of a mapping against its table. Words that match no row and columns that are always empty are errors in the
  * mapping.
  */
+import { counted } from '../../../core/index.ts';
 import { WrongFile, type Findings } from '../read/findings.ts';
 import { shown } from '../lines.ts';
 import type { Table } from './mapping.ts';
@@ -91,7 +92,7 @@ export class MappingCheck {
     if (this.#rows === 0) return null;
     for (const [column, key] of this.#empty)
       if (of(key))
-        return `column ${column}, which the mapping uses as ${key}, is empty in all ${this.#rows} rows; correct the mapping, or remove the key`;
+        return `column ${column}, which the mapping uses as ${key}, is empty in all ${counted(this.#rows, 'row')}; correct the mapping, or remove the key`;
     for (const { key, columns, words } of this.#stated) {
       const counts = this.#countsOf(columns);
       if (of(key) && !words.some(word => counts.has(word)) && this.#unstated(columns).length > 0)

@@ -1,5 +1,5 @@
 /** Flaws that an import found in the data: each kind once, with its count, first place and treatment. */
-import type { Millis } from '../../../core/index.ts';
+import { counted, type Millis } from '../../../core/index.ts';
 import type { DataFlaw } from '../../model/tape.ts';
 
 /** Error for a file that is not in the expected format; no part of it is used. */
@@ -83,7 +83,7 @@ export class Findings {
   /** Throws a WrongFile that names the first unreadable line if more than 1% are unreadable. */
   check(): void {
     if (this.#unread * READABLE_PER_UNREADABLE <= this.#lines) return;
-    const more = this.#unread > 1 ? ` (${this.#unread} of ${this.#lines} lines cannot be read)` : '';
+    const more = this.#unread > 1 ? ` (${this.#unread} of ${counted(this.#lines, 'line')} cannot be read)` : '';
     throw new WrongFile(`${this.#firstUnread}${more}`);
   }
 

@@ -2,6 +2,7 @@
  * Bytes of a file in pieces, decompressed by file ending (.gz, .zst, .lz4, .zip). Memory does not grow with the
  * decompressed size.
  */
+import { counted } from '../../../core/index.ts';
 import { closeSync, type ReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import type { Readable } from 'node:stream';
@@ -28,7 +29,7 @@ const SMALL_BYTES = 64 * 1024 * 1024;
 function checkUnpacked(unpacked: number, packed: number): void {
   if (unpacked > SMALL_BYTES && !(unpacked <= packed * UNPACKS_MAX))
     throw new WrongFile(
-      `the file unpacks from ${packed} to ${unpacked} bytes, more than ${UNPACKS_MAX} times as many; if the file is a recording, unpack the file first`,
+      `the file unpacks from ${packed} to ${counted(unpacked, 'byte')}, more than ${UNPACKS_MAX} times as many; if the file is a recording, unpack the file first`,
     );
 }
 
@@ -237,7 +238,7 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
     const window = sizes.window === 0 ? littleEndian(head) : windowOf(head[0]!);
     if (!(window <= ZSTD_WINDOW_MAX))
       throw new WrongFile(
-        `the file needs ${window} bytes of memory to unpack, more than the maximum of ${ZSTD_WINDOW_MAX} bytes; unpack the file first`,
+        `the file needs ${counted(window, 'byte')} of memory to unpack, more than the maximum of ${ZSTD_WINDOW_MAX} bytes; unpack the file first`,
       );
     const out: Buffer[] = [];
     const stream = new Decompress(piece => void out.push(Buffer.from(piece.buffer, piece.byteOffset, piece.length)));
@@ -254,7 +255,7 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
       const block = blockOf(header.readUIntLE(0, 3));
       isLast = block.isLast;
       if (block.size > ZSTD_BLOCK_MAX)
-        throw damaged(`a block has ${block.size} bytes, expected at most ${ZSTD_BLOCK_MAX}`);
+        throw damaged(`a block has ${counted(block.size, 'byte')}, expected at most ${ZSTD_BLOCK_MAX}`);
       const body = await source.need(packedSize(block));
       if (block.type === BLOCK.compressed) checkCompressed(body);
       const sum = await source.need(isLast ? sizes.checksum : 0);
@@ -299,7 +300,7 @@ async function* unlz4(source: ByteSource): AsyncGenerator<Buffer> {
       const size = (await source.need(4)).readUInt32LE();
       if (size === 0) break;
       const length = size & 0x7fff_ffff;
-      if (length > blockMax) throw damaged(`a block has ${length} bytes, expected at most ${blockMax}`);
+      if (length > blockMax) throw damaged(`a block has ${counted(length, 'byte')}, expected at most ${blockMax}`);
       const packed = await source.need(length);
       await source.need((flags & 0x10) !== 0 ? 4 : 0);
       const piece = size >>> 31 === 1 ? block.stored(packed) : block.unpack(packed);

@@ -2,6 +2,7 @@
  * Columns of a Parquet file, one row group at a time. Sizes, counts and repetitions are checked against the file size
  * before decoding, so that a small file cannot use much memory.
  */
+import { counted } from '../../../core/index.ts';
 import { closeSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import {
@@ -124,7 +125,7 @@ function cellsOf(
     if (from !== end) throw new WrongFile(`column ${column}: rows ${end} to ${from} are missing`);
     end += data.length;
   }
-  if (end < rows) throw new WrongFile(`column ${column}: expected ${rows} rows, found ${end}`);
+  if (end < rows) throw new WrongFile(`column ${column}: expected ${counted(rows, 'row')}, found ${end}`);
   const textOf = element.type === 'FLOAT' ? textOfFloat32 : textOfValue;
   let at = 0;
   return row => {
@@ -161,7 +162,7 @@ async function checkFooter(file: AsyncBuffer): Promise<void> {
   const length = tail.getUint32(0, true);
   if (!(length <= byteLength - 8 && length <= FOOTER_MAX))
     throw new WrongFile(
-      `a Parquet footer of ${length} bytes is too large; expected at most ${Math.min(FOOTER_MAX, byteLength - 8)} bytes`,
+      `a Parquet footer of ${counted(length, 'byte')} is too large; expected at most ${counted(Math.min(FOOTER_MAX, byteLength - 8), 'byte')}`,
     );
   const footer = new DataView(await file.slice(byteLength - 8 - length, byteLength - 8));
   checkThrift(footer, 0, FOOTER_VALUES_MAX);
@@ -181,21 +182,21 @@ async function checkGroup(
   const cellsMax = Math.min(CELLS_MAX, CELLS_SMALL + size * CELLS_PER_BYTE);
   if (!(rows >= 0 && cells <= cellsMax))
     throw new WrongFile(
-      `a row group of ${rows} rows and ${columns.length} columns is too large for a file of ${size} bytes; write the file with smaller row groups`,
+      `a row group of ${counted(rows, 'row')} and ${counted(columns.length, 'column')} is too large for a file of ${counted(size, 'byte')}; write the file with smaller row groups`,
     );
   let bytes = 0;
   for (const column of columns) {
     const [meta, other] = group.columns.flatMap(({ meta_data: of }) => (of?.path_in_schema[0] === column ? [of] : []));
     if (meta === undefined || other !== undefined || meta.path_in_schema.length !== 1)
-      throw new WrongFile(`column ${column}: missing or repeated in a row group of ${rows} rows`);
+      throw new WrongFile(`column ${column}: missing or repeated in a row group of ${counted(rows, 'row')}`);
     try {
       for (const page of await pagesOf(file, meta, elements.get(column)!, rows)) {
         bytes += page.bytes;
         if (!((cells += page.entries) <= cellsMax))
-          throw new WrongFile(`the dictionary of ${page.entries} values is too large`);
+          throw new WrongFile(`the dictionary of ${counted(page.entries, 'value')} is too large`);
         if (!(bytes <= Math.min(BYTES_MAX, BYTES_SMALL + size * BYTES_PER_BYTE)))
           throw new WrongFile(
-            `a row group of ${rows} rows unpacks to ${bytes} bytes, too many for a file of ${size} bytes; write the file with smaller row groups`,
+            `a row group of ${counted(rows, 'row')} unpacks to ${counted(bytes, 'byte')}, too many for a file of ${counted(size, 'byte')}; write the file with smaller row groups`,
           );
       }
     } catch (error) {
@@ -226,10 +227,10 @@ async function pagesOf(
   if (meta.type !== element.type)
     throw new WrongFile(`the values have the type ${meta.type}, expected ${element.type}`);
   if (!(Number(values) === rows))
-    throw new WrongFile(`the metadata states ${values} values, expected ${rows}, one per row`);
+    throw new WrongFile(`the metadata states ${counted(values, 'value')}, expected ${rows}, one per row`);
   if (!(start >= 0 && end >= start && end <= file.byteLength))
     throw new WrongFile(
-      `the metadata places the column at bytes ${start} to ${end}, but the file has only ${file.byteLength} bytes`,
+      `the metadata places the column at bytes ${start} to ${end}, but the file has only ${counted(file.byteLength, 'byte')}`,
     );
   return pages(new DataView(await file.slice(start, end)), meta.codec, element, rows);
 }
@@ -255,7 +256,7 @@ function* pages(view: DataView, codec: CompressionCodec, element: SchemaElement,
     const details = listOfThrift(header[type === PAGE.data ? 5 : type === PAGE.dictionary ? 7 : 8]);
     if (!(packed! >= 0 && end + packed! <= view.byteLength && unpacked! >= 0))
       throw new WrongFile(
-        `a page has ${packed} bytes (${unpacked} unpacked), but only ${view.byteLength - end} bytes of the column remain`,
+        `a page has ${counted(`${packed}`, 'byte')} (${unpacked} unpacked), but only ${counted(view.byteLength - end, 'byte')} of the column remain`,
       );
     const bytes = new Uint8Array(view.buffer, view.byteOffset + end, packed);
     const count = numberOfThrift(details[1]);
@@ -264,11 +265,15 @@ function* pages(view: DataView, codec: CompressionCodec, element: SchemaElement,
     yield { bytes: unpacked!, entries: isDictionary ? count : 0 };
     if (!(count >= 0)) throw new WrongFile(`a page states an invalid number of values: ${count}`);
     if (isDictionary) {
-      if (!(count <= unpacked!)) throw new WrongFile(`a dictionary of ${count} values has only ${unpacked} bytes`);
+      if (!(count <= unpacked!))
+        throw new WrongFile(`a dictionary of ${counted(count, 'value')} has only ${counted(`${unpacked}`, 'byte')}`);
       unpackedPage(bytes, unpacked!, codec);
       continue;
     }
-    if (count > left) throw new WrongFile(`a page has ${count} values, but only ${left} rows remain`);
+    if (count > left)
+      throw new WrongFile(
+        `a page has ${counted(count, 'value')}, but only ${counted(left, 'row remains', 'rows remain')}`,
+      );
     left -= count;
     if (type === PAGE.data) {
       const levels = element.repetition_type === 'OPTIONAL' ? 1 : 0;
@@ -276,18 +281,20 @@ function* pages(view: DataView, codec: CompressionCodec, element: SchemaElement,
     } else if (type === PAGE.dataV2) checkPageV2(bytes, unpacked!, codec, details, element);
     else throw new WrongFile(`a page has the unsupported type ${type}`);
   }
-  if (left > 0) throw new WrongFile(`the pages end early: ${left} of ${rows} rows are missing`);
+  if (left > 0) throw new WrongFile(`the pages end early: ${left} of ${counted(rows, 'row is', 'rows are')} missing`);
 }
 
 function unpackedPage(bytes: Uint8Array, unpacked: number, codec: CompressionCodec): Uint8Array {
   if (codec === 'UNCOMPRESSED') {
-    if (bytes.length !== unpacked) throw new WrongFile(`a page has ${bytes.length} bytes, expected ${unpacked}`);
+    if (bytes.length !== unpacked)
+      throw new WrongFile(`a page has ${counted(bytes.length, 'byte')}, expected ${unpacked}`);
     return bytes;
   }
   const unpack = compressors[codec];
   if (unpack === undefined) throw new WrongFile(`the compression ${codec} is not supported`);
   const page = unpack(bytes, unpacked);
-  if (page.length !== unpacked) throw new WrongFile(`a page unpacks to ${page.length} bytes, expected ${unpacked}`);
+  if (page.length !== unpacked)
+    throw new WrongFile(`a page unpacks to ${counted(page.length, 'byte')}, expected ${unpacked}`);
   return page;
 }
 
@@ -309,7 +316,9 @@ function checkPageV2(
     definitions >= 0 &&
     definitions <= bytes.length
   ))
-    throw new WrongFile(`a page states ${ownRows} rows, ${count} values and ${nulls} nulls, which do not match`);
+    throw new WrongFile(
+      `a page states ${counted(ownRows, 'row')}, ${counted(count, 'value')} and ${counted(nulls, 'null')}, which do not match`,
+    );
   if (element.repetition_type === 'OPTIONAL') checkRuns(bytes, 0, definitions, 1, count);
   const isPacked = details[7] !== false;
   const body = unpackedPage(bytes.subarray(definitions), unpacked - definitions, isPacked ? codec : 'UNCOMPRESSED');
@@ -329,13 +338,15 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
   if (levels === 1) {
     const length = uint32(page, 0);
     if (!(length <= page.length - 4))
-      throw new WrongFile(`definition levels of ${length} bytes exceed their page of ${page.length} bytes`);
+      throw new WrongFile(
+        `definition levels of ${counted(length, 'byte')} exceed their page of ${counted(page.length, 'byte')}`,
+      );
     values = checkRuns(page, 4, 4 + length, 1, count);
     offset = 4 + length;
   }
   if (encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary) {
     const width = page[offset] ?? 0;
-    if (width > 32) throw new WrongFile(`dictionary indexes have ${width} bits, expected at most 32`);
+    if (width > 32) throw new WrongFile(`dictionary indexes have ${counted(width, 'bit')}, expected at most 32`);
     if (width > 0) checkRuns(page, offset + 1, page.length, width, values);
   } else if (encoding === ENCODING.rle) {
     if (element.type !== 'BOOLEAN') throw new WrongFile('run-length encoding is supported only for boolean columns');
@@ -344,11 +355,15 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
     const { value: block, end } = varint(page, offset);
     const { value: parts } = varint(page, end);
     if (!(values === 0 || (parts > 0 && parts <= page.length && block % parts === 0 && block > 0)))
-      throw new WrongFile(`invalid delta encoding with blocks of ${block} values in ${parts} parts`);
+      throw new WrongFile(
+        `invalid delta encoding with blocks of ${counted(block, 'value')} in ${counted(parts, 'part')}`,
+      );
   } else if (encoding === ENCODING.split) {
     const width = element.type_length ?? 8;
     if (element.type === 'FIXED_LEN_BYTE_ARRAY' && !(values * width <= page.length))
-      throw new WrongFile(`${values} values of ${width} bytes exceed their page of ${page.length} bytes`);
+      throw new WrongFile(
+        `${counted(values, 'value')} of ${counted(width, 'byte')} exceed their page of ${counted(page.length, 'byte')}`,
+      );
   } else if (encoding !== ENCODING.plain)
     throw new WrongFile(
       `the encoding ${encoding === ENCODING.deltaBytes ? 'DELTA_BYTE_ARRAY' : encoding} is not supported; write the file with another encoding`,
@@ -382,7 +397,9 @@ function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, c
     at = end + (isPacked ? (values * width) / 8 : Math.ceil(width / 8));
     // The last groups of eight values may be padded.
     if (!(values > 0 && values < left + (isPacked ? 512 : 1)))
-      throw new WrongFile(`a run has ${values} values, but only ${left} values remain`);
+      throw new WrongFile(
+        `a run has ${counted(values, 'value')}, but only ${counted(left, 'value remains', 'values remain')}`,
+      );
     if (at > to && !(isPacked && values >= left))
       throw new WrongFile('the runs of values extend beyond the end of their page');
     const taken = Math.min(values, left);
