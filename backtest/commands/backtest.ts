@@ -42,7 +42,7 @@ import { deskFiles, writeDesk } from '../app/desk/deskFiles.ts';
 import { describeDesk } from '../app/desk/deskText.ts';
 import { readFittedFile, type FittedFile } from '../../src/wiring/fitted/fittedFile.ts';
 import { writeOut } from '../../src/wiring/outFiles.ts';
-import { UsageError } from '../../src/wiring/usageError.ts';
+import { readGivenFile, UsageError } from '../../src/wiring/usageError.ts';
 import { print, writeOutput } from '../../src/cli/terminal/output.ts';
 
 type BacktestFlags = {
@@ -244,8 +244,8 @@ function fillModelFlag(file: string, isAllowed: boolean): FillModelFile {
     throw new UsageError(
       `--fill-model: ${file} is code, which a backtest with --no-strategy-files does not run; remove one of the flags`,
     );
+  const code = readGivenFile(file, TEXT_FILE, 'pass a readable file with --fill-model');
   try {
-    const code = readRegularFile(file, TEXT_FILE);
     fillModelIn(file, code);
     return strategyFileOf(file, code);
   } catch (error) {

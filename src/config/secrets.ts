@@ -230,7 +230,9 @@ function readOne(
     try {
       text = readFile(file);
     } catch (error) {
-      errors.push(`${name}_FILE: cannot read ${JSON.stringify(file)}: ${reasonOf(error)}`);
+      const problem = error instanceof Error ? error.message : String(error);
+      const isOfSystem = error instanceof Error && 'code' in error;
+      errors.push(`${file}: ${problem}${isOfSystem ? `; correct ${name}_FILE` : ` (${name}_FILE)`}`);
       return null;
     }
   }
@@ -249,6 +251,3 @@ function readOne(
   }
   return trimmed;
 }
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error ? ('code' in error ? String(error.code) : error.message) : String(error);

@@ -1,9 +1,10 @@
 /** Sentences for errors of the file system, instead of the text of the system. */
 
+/** Operation that a path is named for. */
+export type FileUse = 'read' | 'write';
+
 const SENTENCES: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
-  EACCES: 'no permission',
-  EPERM: 'no permission',
   EISDIR: 'a folder, expected a file',
   ENOTDIR: 'a part of the path is a file, expected a folder',
   ELOOP: 'the links of the path lead to themselves',
@@ -24,8 +25,16 @@ export const fileErrorCode = (error: unknown): string | null =>
  * Returns the problem with a file in one clause, such as "no such file". The clause contains neither the path nor the
  * text of the system. An error that is not one of the system gives its own message.
  */
-export function fileProblem(error: unknown): string {
+export function fileProblem(error: unknown, use: FileUse): string {
   const code = fileErrorCode(error);
+  if (code === 'EACCES' || code === 'EPERM') return `no permission to ${use}`;
   if (code !== null && 'syscall' in (error as Error)) return SENTENCES[code] ?? code;
   return error instanceof Error ? error.message : String(error);
 }
+
+/**
+ * Returns the one line about a path that a person gave: the path, the problem, and the remedy. The `advice` is an
+ * imperative without a period.
+ */
+export const pathLine = (path: string, error: unknown, use: FileUse, advice: string): string =>
+  `${path}: ${fileProblem(error, use)}; ${advice}`;

@@ -33,7 +33,9 @@ export function readRegularFile(path: string | URL, bytesMax: number): string {
 export function openRegularFile(path: string | URL): number {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    if (!fstatSync(fd).isFile()) throw unreadable('not a regular file');
+    const seen = fstatSync(fd);
+    if (seen.isDirectory()) throw unreadable('a folder, expected a file');
+    if (!seen.isFile()) throw unreadable('not a regular file');
     return fd;
   } catch (error) {
     closeSync(fd);

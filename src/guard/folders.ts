@@ -35,7 +35,7 @@ function folderProblem(error: unknown): string {
   // The parent exists, because it was found or created just before.
   if (code === 'ENOENT') return 'its file system accepts no new folders';
   if (code === 'EEXIST') return 'a file or a broken link has this name';
-  return fileProblem(error);
+  return fileProblem(error, 'write');
 }
 
 function isFolder(path: string): boolean {

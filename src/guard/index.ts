@@ -24,8 +24,9 @@ export {
   SMALL_FILE,
   TEXT_FILE,
 } from './files.ts';
-export { fileErrorCode, fileProblem } from './fileErrors.ts';
+export { fileErrorCode, fileProblem, pathLine, type FileUse } from './fileErrors.ts';
 export { makeFolder } from './folders.ts';
+export { NO_FOLDER, pathProblem, type PathKind } from './givenPaths.ts';
 export { GuardedServer, textAnswer } from './guardedServer.ts';
 export { OpenRequests } from './openRequests.ts';
 export { orNull } from './orNull.ts';

@@ -2,11 +2,12 @@
  * Configuration of a command: located, read and validated. Each error is one line and ends the command with code 2; old
  * names of keys, and some keys without effect, only cause warnings.
  */
-import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
+import { statSync } from 'node:fs';
+import { fileProblem, orNull, readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import { dirname, join, resolve } from 'node:path';
 import { loadConfig, placeOf, withSource, type Config, type FoundStrategyFile } from '../config.ts';
 import { missingFileAdvice, packageFolder } from './shipped/shippedFiles.ts';
-import { UsageError } from './usageError.ts';
+import { readGivenFile, UsageError } from './usageError.ts';
 import { unreadKeys, VENUES } from './venueRegistry.ts';
 
 /** Returns the path of a shipped configuration, in the source tree or the built one. */
@@ -52,10 +53,18 @@ export function readTradedText(path: string, assertApproved?: StrategyApproval, 
   return isShipped ? read : withPaths(path, read);
 }
 
-const withPaths = (path: string, { config, text }: ConfigText): ConfigText => ({
-  config: pathsFrom(dirname(resolve(path)), config),
-  text,
-});
+function withPaths(path: string, { config: read, text }: ConfigText): ConfigText {
+  const config = pathsFrom(dirname(resolve(path)), read);
+  refuseFile(config.state.dir, `correct state.dir in ${path}`);
+  refuseFile(config.paper.stateDir, `correct paper.stateDir in ${path}`);
+  return { config, text };
+}
+
+/** Throws a `UsageError` if a file is where a state directory is expected. The directory may be missing. */
+function refuseFile(dir: string, advice: string): void {
+  if (orNull(() => statSync(dir))?.isDirectory() === false)
+    throw new UsageError(`${dir}: a file, expected a folder; ${advice}`);
+}
 
 /**
  * Returns a shipped configuration, for a command without -c. Relative paths in the configuration refer to the working
@@ -64,18 +73,7 @@ const withPaths = (path: string, { config, text }: ConfigText): ConfigText => ({
 export const readShipped = (name: string): Config => checked(shippedConfig(name), false).config;
 
 function checked(path: string, isRun: boolean, assertApproved?: StrategyApproval): ConfigText {
-  let text: string;
-  try {
-    text = readRegularFile(path, TEXT_FILE);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    const advice = 'pass a YAML file with -c FILE';
-    throw new UsageError(
-      code === 'ENOENT'
-        ? `${path}: no such file; ${missingFileAdvice(path, advice)}`
-        : `${path}: cannot be read (${code}); ${advice}`,
-    );
-  }
+  const text = readGivenFile(path, TEXT_FILE, missingFileAdvice(path, 'pass a YAML file with -c FILE'));
   return { config: checkedText(path, text, isRun, assertApproved), text };
 }
 
@@ -135,9 +133,9 @@ export const strategyFilesIn =
     try {
       return readRegularFile(resolve(folder, file), TEXT_FILE);
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      const why = code === 'ENOENT' ? `no such file in ${folder}` : `cannot be read (${code})`;
-      throw new Error(`${why}; expected a strategy file, relative to the folder of the configuration`);
+      throw new Error(
+        `${fileProblem(error, 'read')}; expected a strategy file, relative to the folder of the configuration, ${folder}`,
+      );
     }
   };
 

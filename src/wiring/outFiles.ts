@@ -3,7 +3,7 @@
  * every page includes.
  */
 import { createRequire } from 'node:module';
-import { fileProblem, LARGE_FILE, readRegularFile, writeOutputFile } from '../guard/index.ts';
+import { LARGE_FILE, pathLine, readRegularFile, writeOutputFile } from '../guard/index.ts';
 import type { PageParts } from '../pages/index.ts';
 import { UsageError } from './usageError.ts';
 
@@ -12,7 +12,7 @@ export function written<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new UsageError(`--out: cannot write ${path} (${fileProblem(error)})`);
+    throw new UsageError(pathLine(path, error, 'write', 'choose another path for the output'));
   }
 }
 

@@ -1,6 +1,6 @@
 /** Key files, read only if no other user could have read or written them. */
 import { closeSync, fstatSync, realpathSync } from 'node:fs';
-import { openRegularFile, readOpenFile, SMALL_FILE } from '../guard/index.ts';
+import { fileErrorCode, fileProblem, openRegularFile, readOpenFile, SMALL_FILE } from '../guard/index.ts';
 
 /** Path of secrets mounted in a container: owned by root, mode 0444, on a file system private to the container. */
 const MOUNTED = /^(\/var)?\/run\/secrets\//;
@@ -12,7 +12,7 @@ const MOUNTED = /^(\/var)?\/run\/secrets\//;
  * - Other users have access to the file. A mounted secret of root is rejected only if other users can write to it.
  */
 export function readSecretFile(path: string): string {
-  const fd = openRegularFile(path);
+  const fd = openKeyFile(path);
   try {
     // Checks the opened file, because the path may already refer to another file.
     const seen = fstatSync(fd);
@@ -32,5 +32,14 @@ export function readSecretFile(path: string): string {
     return readOpenFile(fd, SMALL_FILE);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Opens a key file. The error keeps the `code` of the system, and its message states the problem in one clause. */
+function openKeyFile(path: string): number {
+  try {
+    return openRegularFile(path);
+  } catch (error) {
+    throw Object.assign(new Error(fileProblem(error, 'read')), { code: fileErrorCode(error) });
   }
 }

@@ -1,6 +1,7 @@
 /** Errors that end a command with a line of advice instead of a stack trace. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { NO_FOLDER, pathLine, pathProblem, readRegularFile } from '../guard/index.ts';
 
 /** Error that the operator can fix, with one or more lines of text; `code` is the exit code. */
 export class UsageError extends Error {
@@ -9,6 +10,18 @@ export class UsageError extends Error {
     super(typeof lines === 'string' ? lines : lines.join('\n'));
     this.name = 'UsageError';
     this.code = code;
+  }
+}
+
+/**
+ * Returns the text of a file that a person named. `advice`: what to do if the file cannot be read.
+ * @throws UsageError with the path, the problem and the advice.
+ */
+export function readGivenFile(path: string, bytesMax: number, advice: string): string {
+  try {
+    return readRegularFile(path, bytesMax);
+  } catch (error) {
+    throw new UsageError(pathLine(path, error, 'read', advice));
   }
 }
 
@@ -26,14 +39,15 @@ export class FeesTooHigh extends UsageError {
 const USUAL = 'state';
 
 /**
- * Checks that the folder exists.
+ * Checks that the folder exists and can be read. `mayBeMissing`: whether the bot may start later.
  * @throws UsageError if it does not; the error names the default state directory if that directory exists.
  */
-export function requireStateFolder(dir: string): void {
-  if (existsSync(dir)) return;
+export function requireStateFolder(dir: string, mayBeMissing = false): void {
+  const problem = pathProblem(dir, 'folder', 'read');
+  if (problem === null || (mayBeMissing && problem === NO_FOLDER)) return;
   const hasUsual = resolve(dir) !== resolve(USUAL) && existsSync(USUAL);
   const hint = hasUsual ? `; for the state in ./${USUAL}, use --state ./${USUAL} instead of -c` : '';
-  throw new UsageError(`${dir}: no such folder; expected the state directory of a bot (state.dir)${hint}`);
+  throw new UsageError(`${dir}: ${problem}; expected the state directory of a bot (state.dir)${hint}`);
 }
 
 /**

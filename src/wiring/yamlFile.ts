@@ -1,10 +1,10 @@
 /** YAML file validated by a schema, with one line and position for every error. */
-import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
+import { TEXT_FILE } from '../guard/index.ts';
 import type { z } from 'zod';
 import { problemsOf, type Problem } from '../config/problems.ts';
 import { readYaml, YAML_LENGTH_MAX } from '../config/text/yamlText.ts';
 import { missingFileAdvice } from './shipped/shippedFiles.ts';
-import { UsageError } from './usageError.ts';
+import { readGivenFile, UsageError } from './usageError.ts';
 
 export type YamlFile<Data> = {
   readonly data: Data;
@@ -23,7 +23,7 @@ export function readYamlFile<Schema extends z.ZodType>(
   schema: Schema,
   { what, like, advice }: { readonly what: string; readonly like: string; readonly advice: string },
 ): YamlFile<z.infer<Schema>> {
-  const text = readYamlText(path, advice);
+  const text = readGivenFile(path, TEXT_FILE, missingFileAdvice(path, advice));
   if (text.length > YAML_LENGTH_MAX)
     throw new UsageError(`${path}: expected a ${what} of at most ${YAML_LENGTH_MAX} characters, found ${text.length}`);
   const read = readYaml(text, path, like);
@@ -41,17 +41,4 @@ export function readYamlFile<Schema extends z.ZodType>(
   const parsed = schema.safeParse(read.value);
   if (parsed.success) return { data: parsed.data, text, tell };
   return tell(parsed.error.issues.flatMap(issue => problemsOf(issue, schema, read.value, at => read.source(at))));
-}
-
-function readYamlText(path: string, advice: string): string {
-  try {
-    return readRegularFile(path, TEXT_FILE);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    throw new UsageError(
-      code === 'ENOENT'
-        ? `${path}: no such file; ${missingFileAdvice(path, advice)}`
-        : `${path}: cannot be read (${code}); ${advice}`,
-    );
-  }
 }

@@ -175,7 +175,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a tape folder that is missing': {
     args: () => ['run', '--tape', bench.path('nowhere')],
     code: 2,
-    says: /nowhere: no such folder/,
+    says: /nowhere: no such file or folder/,
   },
   'a tape folder that holds no recording': {
     args: () => ['run', '--tape', `${ROOT}/docs`],

@@ -1,4 +1,5 @@
 /** No flag is ignored in silence: values that are given twice, and flags that have no effect beside others or in a configuration. */
+import { mkdirSync } from 'node:fs';
 import { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addCommands, COMMAND_FILES } from '../../src/cli/commands/index.ts';
@@ -12,6 +13,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const [tape, state] = [bench.path('tape'), bench.path('state')];
 
 beforeAll(() => {
+  mkdirSync(state);
   const { rules, columns } = recordFlow('btc_mxn', 3, 60);
   const writer = new TapeWriter({ dir: tape, rules, source: 'flow' });
   writer.append(columns);
@@ -120,7 +122,7 @@ const CASES: readonly (readonly [args: () => readonly string[], says: RegExp])[]
     () => ['scout', '-c', withMarket()],
     /^exchange\.market: this command does not replay a recording, but the configuration has the recording .*tape/,
   ],
-  [() => ['conformance', '-c', withMarket('/nowhere')], /^\/nowhere: no such folder/],
+  [() => ['conformance', '-c', withMarket('/nowhere')], /^\/nowhere: no such file or folder/],
   [() => ['scout', '--tape', tape, '--for', '10m'], together('--for', '--tape')],
   [() => ['scout', '--tape', tape, '--speed', '5'], together('--speed', '--tape')],
   [
@@ -206,7 +208,7 @@ describe('a flag or key that had no effect now has', () => {
       ran(['doctor', '-c', withMarket('/nowhere')]),
     ]);
     expect(there.stdout).toMatch(/^pass +exchange +the exchange answers and lists btc_mxn$/m);
-    expect(missing.stdout).toMatch(/^fail +exchange +.*\/nowhere: no such folder/m);
+    expect(missing.stdout).toMatch(/^fail +exchange +.*\/nowhere: no such file or folder/m);
   });
 
   test('the preview of a halt names --cancel', async () => {

@@ -132,7 +132,7 @@ describe('a state where the working directory put it before', () => {
     const journal = openJournal(dir, { ...OPENING, owner: ownerOf(file) });
     journal.intend([place('a-2')], OPENING.at);
     journal.close();
-    await expect(heed()).rejects.toThrow(/1 orders that may still be open \(a-2\).*mv /);
+    await expect(heed()).rejects.toThrow(/1 order that may still be open \(a-2\).*mv /);
     openJournal(file.replace('bot.yaml', 'state'), { ...OPENING, owner: ownerOf(file) }).close();
     await expect(heed()).rejects.toThrow(`then run puntas run -c ${file} --state ${dir}`);
   });

@@ -9,7 +9,7 @@ const files: Record<string, string> = {
 };
 const readFile = (path: string): string => {
   const text = files[path];
-  if (text === undefined) throw Object.assign(new Error('no such file, open'), { code: 'ENOENT' });
+  if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
   return text;
 };
 const read = (env: Record<string, string>) => readSecrets(env, readFile, text => ({ reveal: () => text }));
@@ -45,7 +45,7 @@ describe('secrets', () => {
     ],
     [
       { PUNTAS_API_KEY_FILE: '/nowhere', PUNTAS_API_SECRET: 's' },
-      ['PUNTAS_API_KEY_FILE: cannot read "/nowhere": ENOENT'],
+      ['/nowhere: no such file; correct PUNTAS_API_KEY_FILE'],
     ],
     [{ PUNTAS_API_KEY: '', PUNTAS_API_SECRET: 's' }, ['PUNTAS_API_KEY is empty']],
     [{ PUNTAS_API_KEY: 'k', PUNTAS_API_SECRET_FILE: '/run/empty' }, ['PUNTAS_API_SECRET_FILE (/run/empty) is empty']],

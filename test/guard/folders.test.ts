@@ -73,9 +73,9 @@ test.skipIf(!existsSync('/proc/self'))('a file system without new folders gives 
   expect(told(() => makeFolder('/proc/x/y'))).toBe(why('/proc/x'));
   expect(told(() => writeOutputFile('/proc/x/report.html', ''))).toBe(why('/proc/x'));
   expect(told(() => writeOut('/proc/x/report.html', () => ''))).toBe(
-    `--out: cannot write /proc/x/report.html (${why('/proc/x')})`,
+    `/proc/x/report.html: ${why('/proc/x')}; choose another path for the output`,
   );
   expect(told(() => claimStateDir('/proc/st'))).toBe(
-    `cannot create the state directory /proc/st (${why('/proc/st')}); check state.dir and its owner`,
+    `/proc/st: cannot create the state directory (${why('/proc/st')}); check state.dir and its owner`,
   );
 });

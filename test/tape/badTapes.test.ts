@@ -294,7 +294,7 @@ describe('the wrong tape', () => {
 
   test('a file that is something else, an empty one, and a folder without a tape are refused', () => {
     expect(() => openStoredTape(dir)).toThrow(/no stored tape \(no folder book=/);
-    expect(() => openStoredTape(join(dir, 'nowhere'))).toThrow(/nowhere: no such folder/);
+    expect(() => openStoredTape(join(dir, 'nowhere'))).toThrow(/nowhere: no such file or folder/);
     mkdirSync(dayFolder(), { recursive: true });
     expect(() => openStoredTape(dir)).toThrow(/day=2026-11-21: has no rows\.tape/);
     writeFileSync(rowsFile(), 'time,price\n1,2\n');

@@ -329,6 +329,6 @@ describe('a folder that cannot be opened', () => {
   });
 
   it('is named when it is missing', async () => {
-    await expect(openTape('no/such/place')).rejects.toThrow('no/such/place: no such folder');
+    await expect(openTape('no/such/place')).rejects.toThrow('no/such/place: no such file or folder');
   });
 });

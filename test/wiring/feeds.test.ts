@@ -156,6 +156,9 @@ describe('a feed in a file', () => {
     write('18.5', -60);
     expect(await feed({ file }).read()).toEqual({ kind: 'failed', why: 'the time of the price is 60 s in the future' });
     mkdirSync(join(dir, 'folder'));
-    expect(await feed({ file: join(dir, 'folder') }).read()).toEqual({ kind: 'failed', why: 'not a regular file' });
+    expect(await feed({ file: join(dir, 'folder') }).read()).toEqual({
+      kind: 'failed',
+      why: 'a folder, expected a file',
+    });
   });
 });

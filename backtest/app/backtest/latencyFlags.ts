@@ -1,12 +1,12 @@
 /**
  * Latencies of a backtest from flags: a number, a distribution, a file of requests, or the state directory of a run.
  */
-import { LARGE_FILE, readRegularFile } from '../../../src/guard/index.ts';
+import { LARGE_FILE } from '../../../src/guard/index.ts';
 import { statSync } from 'node:fs';
 import { latencySpecOf, recordedLatencies, requestsTook, type LatencySpec } from '../../index.ts';
 import { answeredRequests } from '../../../src/live/replay/answeredRequests.ts';
 import type { Latencies } from './backtestModel.ts';
-import { UsageError } from '../../../src/wiring/usageError.ts';
+import { readGivenFile, UsageError } from '../../../src/wiring/usageError.ts';
 
 export type LatencyFlags = {
   readonly latencyMs: string;
@@ -65,5 +65,5 @@ function recordedIn(path: string): LatencySpec {
   }
   return isFolder
     ? requestsTook(answeredRequests(path), path)
-    : recordedLatencies(readRegularFile(path, LARGE_FILE), path);
+    : recordedLatencies(readGivenFile(path, LARGE_FILE, 'pass a CSV file or a state directory'), path);
 }

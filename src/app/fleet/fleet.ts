@@ -9,10 +9,10 @@ import { consoleBase, loadFleet, type FleetBotConfig, type FleetConfig } from '.
 import { serveFleet, type ConsoleServer, type FleetView } from '../../console/index.ts';
 import type { Clock } from '../../core/index.ts';
 import { ASK_EVERY_MS, BotWatch, ConsoleClient, fleetView, type TlsTrust } from '../../fleet/index.ts';
-import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { TEXT_FILE } from '../../guard/index.ts';
 import { jsonWithOldNames } from '../../messages/oldNames.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
-import { UsageError } from '../../wiring/usageError.ts';
+import { readGivenFile, UsageError } from '../../wiring/usageError.ts';
 import { accessWith, checkedToken, LoginEvents, readTokenFile } from '../console/consoleAccess.ts';
 import { callEvery, refuseKeys } from '../console/pageProcess.ts';
 import { fleetPageScripts } from '../console/pageScripts.ts';
@@ -43,15 +43,7 @@ const PING_EVERY_MS = 10_000;
  * @throws UsageError with one line for each problem.
  */
 export function readFleet(path: string): FleetConfig {
-  let text: string;
-  try {
-    text = readRegularFile(path, TEXT_FILE);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    throw new UsageError(
-      `${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; pass a YAML file with -c FILE (docs/fleet.md)`,
-    );
-  }
+  const text = readGivenFile(path, TEXT_FILE, 'pass a YAML file with -c FILE (docs/fleet.md)');
   const loaded = loadFleet(text, path);
   if (!loaded.ok) throw new UsageError(loaded.errors);
   const at = (file: string) => resolve(dirname(resolve(path)), file);
@@ -222,12 +214,7 @@ function tokenReader(
 function trustOf({ name, caFile, fingerprint }: FleetBotConfig): TlsTrust {
   if (fingerprint !== undefined) return { kind: 'fingerprint', sha256: fingerprint };
   if (caFile === undefined) return { kind: 'system' };
-  let pem: string;
-  try {
-    pem = readRegularFile(caFile, TEXT_FILE);
-  } catch (error) {
-    throw new UsageError(`bot ${name}: caFile (${caFile}): cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
+  const pem = readGivenFile(caFile, TEXT_FILE, `correct caFile of the bot ${name}`);
   try {
     new X509Certificate(pem);
   } catch {

@@ -1,5 +1,13 @@
 /** Live file of a promotion: its text, copies of all earlier texts, and its atomic replacement. */
-import { followed, readRegularFile, TEXT_FILE, syncFolder, writeDurably, makeFolder } from '../../guard/index.ts';
+import {
+  followed,
+  pathLine,
+  readRegularFile,
+  TEXT_FILE,
+  syncFolder,
+  writeDurably,
+  makeFolder,
+} from '../../guard/index.ts';
 import { chmodSync, chownSync, existsSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { digestOf } from '../run/reloading.ts';
@@ -12,7 +20,7 @@ export function liveTextOf(file: string): string | null {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
-    throw new UsageError(`${file}: cannot be read (${code})`);
+    throw new UsageError(pathLine(file, error, 'read', 'pass the live configuration with -c FILE'));
   }
 }
 
@@ -55,9 +63,7 @@ export function realPlace(file: string): string {
   try {
     return followed(file);
   } catch (error) {
-    throw new UsageError(
-      `${file}: the target of the link cannot be read (${(error as NodeJS.ErrnoException).code}); replace the link`,
-    );
+    throw new UsageError(pathLine(file, error, 'read', 'replace the link'));
   }
 }
 

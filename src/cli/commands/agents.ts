@@ -2,11 +2,10 @@
  * Commands for AI agents: `mcp` serves an agent over the Model Context Protocol; with the other commands, operators
  * decide on its proposals.
  */
-import { statSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { keepHarmless } from '../../app/run/childProcess.ts';
 import { CONSOLE_DEFAULTS } from '../../config.ts';
-import { Secret, textOfError } from '../../core/index.ts';
+import { counted, Secret, textOfError } from '../../core/index.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { checkedBy } from '../../messages/reason.ts';
@@ -78,9 +77,6 @@ function addMcp(program: Command): void {
       const { callsPerMinute, files: folders } = flags;
       if (!(callsPerMinute >= 1 && callsPerMinute <= CALLS.max))
         throw new UsageError(`--calls-per-minute: expected a number from 1 to ${CALLS.max}`);
-      for (const folder of folders)
-        if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-          throw new UsageError(`--files: ${folder} is not a folder`);
       const given = readConfig(flags.config);
       refuseBooks(given, 'the command mcp');
       const { console: page } = given;
@@ -122,7 +118,7 @@ function tokenIn(file: string): Secret {
       throw new Error('expected a token of 32 to 512 printable ASCII characters without blanks');
     return new Secret(text);
   } catch (error) {
-    throw new UsageError(`--token-file ${file}: ${textOfError(error)}`);
+    throw new UsageError(`${file}: ${textOfError(error)}; pass a viewer token with --token-file`);
   }
 }
 
@@ -199,7 +195,7 @@ const proposalText = ({
   lines,
 }: ProposalStanding) =>
   [
-    `${id}: ${action}${minutes === null ? '' : ` for ${minutes} minutes`}, ${state}${by === null ? '' : ` by ${by}`}`,
+    `${id}: ${action}${minutes === null ? '' : ` for ${counted(minutes, 'minute')}`}, ${state}${by === null ? '' : ` by ${by}`}`,
     `  agent: ${agent} (not verified), at ${timeText(at)}, expires ${timeText(expiresAt)}`,
     `  reason: ${reason}`,
     `  digest: ${digest}`,

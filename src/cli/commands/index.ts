@@ -7,6 +7,7 @@ import { printError } from '../terminal/output.ts';
 import { groupCommands } from '../terminal/commandGroups.ts';
 import { EXAMPLES } from '../terminal/examples.ts';
 import { refuseRepeated } from '../terminal/givenFlags.ts';
+import { refuseUnusablePaths } from '../terminal/pathFlags.ts';
 
 type Add = (program: Command) => void;
 
@@ -77,6 +78,7 @@ export async function addCommands(program: Command, args: readonly string[]): Pr
   if (asked.length === 0) groupCommands(program);
   addExamples(program, '');
   refuseRepeated(program);
+  refuseUnusablePaths(program);
 }
 
 /** Adds the examples of each command below `parent` to its `--help`. */

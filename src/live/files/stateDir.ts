@@ -1,6 +1,6 @@
 /** State directory: private to its owner. A directory of another user, or one that others can write to, is rejected. */
 import { existsSync, lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
-import { makeFolder } from '../../guard/index.ts';
+import { makeFolder, pathLine } from '../../guard/index.ts';
 import { dirname, join, resolve } from 'node:path';
 import { diskAdvice, diskTroubleOf } from './diskTrouble.ts';
 
@@ -36,7 +36,7 @@ export function assertStateDirTrusted(dir: string): void {
  * the error.
  */
 export function assertFolderTrusted(dir: string, what: string): void {
-  for (const name of ['', ...readdirSync(dir)]) {
+  for (const name of ['', ...namesIn(dir)]) {
     const path = join(dir, name);
     // The folder itself may be a link, because the operator chose its name. Files in it must not be links.
     const seen = name === '' ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
@@ -48,6 +48,14 @@ export function assertFolderTrusted(dir: string, what: string): void {
   }
 }
 
+function namesIn(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    throw new Error(pathLine(dir, error, 'read', 'check the owner and mode of the folder'));
+  }
+}
+
 function make(dir: string): void {
   try {
     makeFolder(dir, 0o700);
@@ -56,7 +64,7 @@ function make(dir: string): void {
     const why = error instanceof Error ? error.message : String(error);
     const advice =
       trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearestFolder(resolve(dir)));
-    throw new Error(`cannot create the state directory ${dir} (${why}); ${advice}`);
+    throw new Error(`${dir}: cannot create the state directory (${why}); ${advice}`);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Folders and files of a stored tape, such as `DIR/book=btc_mxn/day=2026-11-21/`, and the first frame of a day. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathLine } from '../../guard/index.ts';
 import { isDecimalText, shownText, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
 import type { DataFlaw, Gap } from '../model/tape.ts';
 
@@ -139,6 +140,6 @@ export function partitions(dir: string, prefix: 'book=' | 'day='): readonly stri
       .sort();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
+    throw new Error(pathLine(dir, error, 'read', 'give the path of a recording'), { cause: error });
   }
 }

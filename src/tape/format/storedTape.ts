@@ -204,7 +204,7 @@ function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book
 }
 
 function chosenBook(dir: string, asked: string | undefined): string {
-  if (!existsSync(dir)) throw new Error(`${dir}: no such folder`);
+  if (!existsSync(dir)) throw new Error(`${dir}: no such file or folder; give the path of a recording`);
   const books = partitions(dir, 'book=');
   const [only, other] = books;
   if (only === undefined) throw new Error(`${dir}: no stored tape (no folder book=...); create one with puntas import`);

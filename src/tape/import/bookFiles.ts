@@ -1,5 +1,6 @@
 /** Files of one book, found by name and sorted by time. */
 import { readdir, stat } from 'node:fs/promises';
+import { pathProblem } from '../../guard/index.ts';
 import { basename, dirname, join } from 'node:path';
 import type { DecimalText, Instrument } from '../../core/index.ts';
 import { tapeRules } from '../model/tapeRules.ts';
@@ -41,14 +42,10 @@ const DEPTH_MAX = 5;
 
 /** Lists the files of a folder, or a single file. Rejects with an Error of one line. */
 export async function filesAt(path: string): Promise<Pick<Found, 'dir' | 'files'>> {
-  try {
-    if ((await stat(path)).isFile()) return { dir: dirname(path), files: [basename(path)] };
-    return { dir: path, files: (await readdir(path)).sort(byName) };
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
-    const why = code === 'ENOENT' ? 'no such folder' : code === 'ENOTDIR' ? 'not a folder' : code;
-    throw new Error(`${path}: ${why}`, { cause: error });
-  }
+  const problem = pathProblem(path, 'any', 'read');
+  if (problem !== null) throw new Error(`${path}: ${problem}; give the path of a recording`);
+  if ((await stat(path)).isFile()) return { dir: dirname(path), files: [basename(path)] };
+  return { dir: path, files: (await readdir(path)).sort(byName) };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Parameter file of the fill model `fitted`, as written by `puntas calibrate --fills`. */
 import { createHash } from 'node:crypto';
 import { parsedHypotheses, type WeightedHypothesis } from '../../fills/index.ts';
-import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { pathLine, readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 
 /** `hash`: SHA-256 of the file. `fallback`: reason why the model works like `expected`; `null` if it is a fit. */
 export type FittedFile = {
@@ -13,9 +13,13 @@ export type FittedFile = {
 /** Reads the parameters for a book. Returns one line with the name of the file and the reason if it cannot be used. */
 export function readFittedFile(file: string, book: string): FittedFile | string {
   let text: string;
-  let parsed: unknown;
   try {
     text = readRegularFile(file, TEXT_FILE);
+  } catch (error) {
+    return pathLine(file, error, 'read', 'write the file with puntas calibrate --fills');
+  }
+  let parsed: unknown;
+  try {
     parsed = JSON.parse(text);
   } catch (error) {
     return `${file}: ${error instanceof Error ? error.message : String(error)}`;

@@ -53,7 +53,7 @@ describe('a token of the console', () => {
     [
       'is not there',
       () => join(dir, 'none'),
-      /operatorTokenFile .*: no such file; create a token with: \(umask 077; openssl rand -hex 32 > /,
+      /none: no such file; create a token for console.operatorTokenFile with: \(umask 077; openssl rand -hex 32 > /,
     ],
     [
       'is short',
@@ -66,7 +66,7 @@ describe('a token of the console', () => {
       /found 75 characters, some of them outside printable ASCII; create/,
     ],
     ['is empty', () => file('empty', '\n'), /found 0 characters; create/],
-    ['is a folder', () => dir, /not a regular file/],
+    ['is a folder', () => dir, /: a folder, expected a file; correct console\.operatorTokenFile$/],
   ])('that %s is refused in one line, which does not repeat it', (_, path, line) => {
     const operatorTokenFile = path();
     const attempt = () => accessOf({ operatorTokenFile });

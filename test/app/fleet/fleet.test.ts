@@ -161,7 +161,7 @@ describe('a start is refused in one line', () => {
     [
       'with a missing token',
       () => start(', tokenFile: ./none.token'),
-      /bot a: tokenFile \(.*none\.token\): no such file/,
+      /none\.token: no such file; create a token for bot a: tokenFile with: /,
     ],
     [
       'with a token that others can read',

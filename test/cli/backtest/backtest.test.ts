@@ -158,7 +158,7 @@ describe('puntas backtest', () => {
 
   test.each([
     [['--models', 'hopeful'], /--models: expected fill models \(pessimistic, expected.*found "hopeful"/],
-    [['--tape', '/nowhere/at/all'], /nowhere\/at\/all: no such folder/],
+    [['--tape', '/nowhere/at/all'], /nowhere\/at\/all: no such file or folder/],
     [['--flow-seconds', 'long'], /expected a whole number/],
     [['--threads', '0'], /expected a whole number from 1 to 64/],
     [['--until', '2020-01-01'], /--since and --until exclude the complete recording; choose times from 2026-01-01/],

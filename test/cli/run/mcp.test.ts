@@ -198,7 +198,12 @@ test.each<[string, readonly string[], Record<string, string>, RegExp]>([
     {},
     /--console: expected an address/,
   ],
-  ['a folder that is none', ['--files', '/nowhere'], {}, /--files: \/nowhere is not a folder/],
+  [
+    'a folder that is none',
+    ['--files', '/nowhere'],
+    {},
+    /^\/nowhere: no such folder; pass a readable folder with --files$/m,
+  ],
   ['no token', [], {}, /an agent needs the token of a viewer/],
 ])('does not start with %s', async (what, more, environment, line) => {
   writeFileSync(bench.path('viewer.token'), VIEWER, { mode: 0o600 });

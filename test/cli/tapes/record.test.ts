@@ -216,7 +216,7 @@ describe('puntas import', () => {
   });
 
   test.each([
-    [['--from', '/nowhere/at/all'], /nowhere\/at\/all: no such folder/],
+    [['--from', '/nowhere/at/all'], /nowhere\/at\/all: no such file or folder/],
     [['--from', 'docs', '--tick', 'fine'], /expected a decimal number above 0, like 0\.01/],
   ])('says in one line what is wrong with %j', async (args, sentence) => {
     const ended = await ran(['import', '--out', join(bench.dir, 'none'), ...args]);

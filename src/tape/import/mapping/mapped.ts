@@ -1,8 +1,8 @@
 /** Recording that a mapping file describes: its tables in order of time, and their rows. */
-import { readRegularFile, TEXT_FILE } from '../../../guard/index.ts';
+import { pathLine, readRegularFile, TEXT_FILE } from '../../../guard/index.ts';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { DecimalText, Instrument, Millis } from '../../../core/index.ts';
+import { counted, type DecimalText, type Instrument, type Millis } from '../../../core/index.ts';
 import { sessionOf } from '../../model/session.ts';
 import { tapeRules } from '../../model/tapeRules.ts';
 import { WrongFile, type Findings } from '../read/findings.ts';
@@ -57,7 +57,7 @@ export async function mappedRecording(
     const others = table.beside === undefined ? [] : like(table.beside.files);
     if (table.beside !== undefined && others.length !== files.length)
       throw new WrongFile(
-        `${path}: ${files.length} files match ${table.files}, and ${others.length} match ${table.beside.files}; expected equal numbers of files`,
+        `${path}: ${counted(files.length, 'file matches', 'files match')} ${table.files}, and ${others.length} match ${table.beside.files}; expected equal numbers of files`,
       );
     const beside = new Map(others.map((other, i) => [files[i]!, other]));
     tables.push({ table, beside, files: await inOrderOfTime({ table, files, beside }) });
@@ -86,7 +86,7 @@ export function mappingText(path: string): string {
   try {
     return readRegularFile(path, TEXT_FILE);
   } catch (error) {
-    throw new WrongFile(`${path}: cannot be read: ${(error as Error).message}`);
+    throw new WrongFile(pathLine(path, error, 'read', 'pass a mapping file with --mapping'));
   }
 }
 
