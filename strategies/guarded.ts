@@ -47,6 +47,7 @@ export function guarded(
 ): Strategy {
   const file = shortPath(path);
   let failure: string | null = null;
+  let fault: string | null = null;
   let given: readonly [own: Instrument, frozen: Instrument] = [instrument, Object.freeze({ ...instrument })];
   const frozen = (own: Instrument): Instrument => {
     if (given[0] !== own) given = [own, Object.freeze({ ...own })];
@@ -100,10 +101,11 @@ export function guarded(
     const found = attempt('quote', () =>
       quoteIn(strategy?.quote(ownView(view, frozen(view.instrument), depthFor(view.depth)))),
     );
-    if (failure !== null) return silent(failure);
-    if (typeof found === 'string') return silent(`${file} returned an invalid quote: ${found}`);
+    const wrong = failure ?? (typeof found === 'string' ? `${file} returned an invalid quote: ${found}` : null);
+    fault ??= wrong;
+    if (wrong !== null) return silent(wrong);
     const why = learning(view.at);
-    return why === null ? found! : silent(why);
+    return why === null ? (found as Quote) : silent(why);
   };
   return {
     quote(view) {
@@ -136,6 +138,9 @@ export function guarded(
       get failure() {
         return failure;
       },
+      get fault() {
+        return failure ?? fault;
+      },
       fail: earlier => void (failure ??= earlier),
     },
   };
@@ -156,7 +161,7 @@ export function recordedStrategy(): Strategy {
   const quoteLog: QuoteLog = {
     take: () => [],
     give: quotes => void (next = quotes),
-    failure: null,
+    ...{ failure: null, fault: null },
     fail: () => undefined,
   };
   return {

@@ -78,6 +78,21 @@ export const STRATEGY_LAWS: readonly StrategyLaw[] = [
     },
   },
   {
+    name: 'does not look ahead: quotes a market in the same way, whether an earlier strategy has seen it or not',
+    violation: (make, views) => {
+      const quotes = () => {
+        const strategy = make();
+        return views.map(view => {
+          tradeInto(strategy, view);
+          return strategy.quote(view);
+        });
+      };
+      return isDeepStrictEqual(quotes(), quotes())
+        ? null
+        : 'gave other quotes at the second pass, as if it knew what came later; keep its memory in the variables of make';
+    },
+  },
+  {
     name: 'does not change the view',
     violation: (make, views) => {
       const strategy = make();
@@ -91,7 +106,7 @@ export const STRATEGY_LAWS: readonly StrategyLaw[] = [
     },
   },
   {
-    name: 'reads no clock, no random numbers and no network, and starts no timer',
+    name: 'reads no clock, no random numbers, no file and no network, and starts no timer',
     violation: (make, views) => forbiddenCall(() => eachQuote(make, views, () => null)),
   },
   {
@@ -177,6 +192,10 @@ const FORBIDDEN: readonly (readonly [string, ...string[]])[] = [
   ['process', 'exit'],
   ['process', 'kill'],
   ['process', 'abort'],
+  // The way to files and to the network, because a strategy file imports no module of Node.
+  ['process', 'getBuiltinModule'],
+  ['process', 'binding'],
+  ['process', 'dlopen'],
   ['crypto', 'getRandomValues'],
   ['crypto', 'randomUUID'],
   ['setTimeout'],
@@ -184,6 +203,8 @@ const FORBIDDEN: readonly (readonly [string, ...string[]])[] = [
   ['setImmediate'],
   ['queueMicrotask'],
   ['fetch'],
+  ['WebSocket'],
+  ['EventSource'],
 ];
 
 /**

@@ -175,6 +175,7 @@ export type ComparedModel = Pick<
   | 'requests'
   | 'refusedPostOnly'
   | 'haltedBecause'
+  | 'strategyFault'
   | 'hash'
 > & {
   /** Time-weighted mean size of the position, unsigned, in the base currency. */
@@ -217,6 +218,7 @@ export function comparedModel(report: ReplayReport): ComparedModel {
   return {
     ...{ model, seconds, decisions, orders, fills, volume, pnl, profitBps, feesBps, drawdown, inventory },
     ...{ uptime, missing, spreadBps, requests, refusedPostOnly, haltedBecause, hash, netInterval, net60s, stretches },
+    ...(report.strategyFault !== undefined && { strategyFault: report.strategyFault }),
     positionMean: position.meanSize,
     markouts: { seconds: after, fills: counts, bps, errorBps },
     curves: {

@@ -20,6 +20,9 @@ export function remarksOf(models: readonly ComparedModel[], flaws: readonly Data
     ...models.flatMap(({ model, haltedBecause }) =>
       haltedBecause === null ? [] : [`${model} halted: ${haltedBecause}`],
     ),
+    ...models.flatMap(({ model, strategyFault }) =>
+      strategyFault === undefined ? [] : [`${model} did not quote as it should: ${strategyFault}`],
+    ),
     ...unquoted(main, flaws),
     ...outOfBudget(main),
     ...fewFills(main),

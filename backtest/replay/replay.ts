@@ -152,6 +152,8 @@ export type ReplayResult = {
    */
   readonly recorded: { readonly ghosts: number; readonly crossedMs: Millis };
   readonly haltedBecause: string | null;
+  /** First error or invalid quote of a strategy file; `null` if there was none. */
+  readonly strategyFault: string | null;
   /** Number of orders that were still live when the replay ended. */
   readonly left: number;
   /** Hash of every fill, order and final number. Equal tapes, configurations and seeds give equal hashes. */
@@ -1143,6 +1145,7 @@ export class TapeReplay {
       hedged,
       recorded: this.#recorded,
       haltedBecause: this.#book.haltedBecause,
+      strategyFault: this.#account.engine.quoteLogs.find(({ fault }) => fault !== null)?.fault ?? null,
       left,
       hash: this.#hash.digest(),
     };

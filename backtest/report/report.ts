@@ -153,6 +153,8 @@ export type ReplayReport = Headline & {
    */
   readonly recorded: { readonly ghosts: number; readonly crossedSeconds: number };
   readonly haltedBecause: string | null;
+  /** First error or invalid quote of a strategy file; absent if there was none. */
+  readonly strategyFault?: string;
   readonly left: number;
   readonly hash: string;
   readonly series: Series;
@@ -296,6 +298,7 @@ export function reportOf(
     waits: { ...waitsOf(collected.queued), ...curveOf(collected.queued) },
     recorded: { ghosts: result.recorded.ghosts, crossedSeconds: result.recorded.crossedMs / 1000 },
     haltedBecause: result.haltedBecause,
+    ...(result.strategyFault !== null && { strategyFault: result.strategyFault }),
     left: result.left,
     hash: result.hash,
     series,

@@ -60,6 +60,11 @@ function firstCaveats({ models, noReference }: BacktestReport): string[] {
     ...models
       .filter(({ haltedBecause }) => haltedBecause !== null)
       .map(({ model, haltedBecause }) => `The ${model} run halted before the end: ${haltedBecause}.`),
+    ...models.flatMap(({ model, strategyFault }) =>
+      strategyFault === undefined
+        ? []
+        : [`The strategy of the ${model} run did not quote as it should: ${strategyFault}.`],
+    ),
   ];
 }
 

@@ -64,7 +64,7 @@ export class GuardedServer {
       ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
       routerOptions: { maxParamLength: 256 },
       trustProxy: proxies.length > 0 ? [...proxies] : false,
-      clientErrorHandler: (_, socket) => answerMalformed(socket, headers),
+      clientErrorHandler: ({ code }, socket) => answerMalformed(socket, code, headers),
     });
     this.connections = new Connections(this.routes.server, options.connections, options.isProxy);
     this.#guard();
@@ -139,11 +139,21 @@ function hostName(header: string): string {
   return bracketed ?? bare ?? '';
 }
 
-/** Answers a client that sent something other than valid HTTP. */
-function answerMalformed(socket: Socket, headers: GuardOptions['headers']): void {
+/**
+ * Answers to requests that cannot be read, by the error code of Node. Browsers open connections in advance; a request
+ * that meets the end of such a connection is repeated after 408, and fails after any other answer.
+ */
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+};
+
+/** Answers a client that sent no complete request in time, or something other than valid HTTP. */
+function answerMalformed(socket: Socket, code: string, headers: GuardOptions['headers']): void {
   if (!socket.writable) return;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}content-length: 0\r\nconnection: close\r\n\r\n`);
+  const status = UNREADABLE[code] ?? '400 Bad Request';
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}content-length: 0\r\nconnection: close\r\n\r\n`);
   // Without this call, a client that neither reads nor closes would keep its half of the connection open.
   socket.destroySoon();
 }

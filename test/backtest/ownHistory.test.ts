@@ -1,8 +1,8 @@
 /** Trades that a strategy file receives in a backtest, by time: its history from before the start, and nothing of the future. */
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { rowsOfTape } from '../../backtest/index.ts';
-import type { Strategy } from '../../src/core/index.ts';
+import { reportOf, rowsOfTape } from '../../backtest/index.ts';
+import type { Amount, Quote, Strategy } from '../../src/core/index.ts';
 import { KIND } from '../../src/tape/index.ts';
 import { guarded } from '../../strategies/guarded.ts';
 import { silent } from '../../strategies/quoteLevels.ts';
@@ -66,5 +66,39 @@ describe('a strategy with a history in a backtest', () => {
     // The change is seen after the time.
     expect(callsUpTo(END, changed)).not.toEqual(callsUpTo(END));
     expect(callsUpTo(at)).toEqual(own);
+  });
+});
+
+describe('a strategy file with a fault in a backtest', () => {
+  const quote = { bids: [], asks: [], noBid: 'none wanted', noAsk: 'none wanted' };
+  const result = (third: () => Quote) => {
+    let calls = 0;
+    const strategy = guarded('own.ts', tape.instrument, () => ({ quote: () => (++calls === 3 ? third() : quote) }));
+    return run({ from: FROM, to: FROM + 60_000, engine: engineOf(tape.instrument, strategy) }).result;
+  };
+
+  test.each<readonly [string, () => Quote, RegExp]>([
+    [
+      'that throws',
+      () => {
+        throw new Error('no luck');
+      },
+      /^own\.ts failed: no luck; correct the file/,
+    ],
+    [
+      'that quotes NaN once',
+      () => ({ ...quote, bids: [{ price: Number.NaN, amount: 1 as Amount, why: [] }] }),
+      /^own\.ts returned an invalid quote: bids\[0\]: expected \{ price: finite number/,
+    ],
+  ])('%s is named in the report', (_, third, sentence) => {
+    const found = result(third);
+    expect(found.strategyFault).toMatch(sentence);
+    expect(reportOf(tape.instrument, found).strategyFault).toMatch(sentence);
+  });
+
+  test('has no sentence without a fault', () => {
+    const found = result(() => quote);
+    expect(found.strategyFault).toBe(null);
+    expect(reportOf(tape.instrument, found)).not.toHaveProperty('strategyFault');
   });
 });

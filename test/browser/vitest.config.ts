@@ -11,6 +11,7 @@ export default defineConfig({
       'test/browser/consoleAttacks.ts',
       'test/browser/desk.ts',
       'test/browser/fleet.ts',
+      'test/browser/phoneChanges.ts',
       'test/browser/tuning.ts',
     ],
     globalSetup: ['test/cli/build.ts'],

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changedOwn, folderWith, OWN_STRATEGY, quotingBy } from '../strategies/ownFile.ts';
 import { ownStrategyOnPage } from '../docs/ownStrategy.ts';
-import { ran, ROOT } from './program.ts';
+import { printed, ran, ROOT } from './program.ts';
 
 test('check-strategy prints a line for each law, and ends with 1 if the strategy breaks one', async () => {
   const { dir } = folderWith(OWN_STRATEGY);
   const good = await ran(['check-strategy', join(dir, 'own.ts')]);
   expect([good.code, good.stderr]).toEqual([0, '']);
-  expect(good.stdout).toMatch(/^own\.ts@[0-9a-f]{12}\n(pass {2}.+\n){9}$/);
+  expect(good.stdout).toMatch(/^own\.ts@[0-9a-f]{12}\n(pass {2}.+\n){10}$/);
   writeFileSync(join(dir, 'own.ts'), quotingBy('return silent(String(Date.now()));'));
   const bad = await ran(['check-strategy', join(dir, 'own.ts'), '-c', join(dir, 'bot.yaml')]);
   expect(bad.code).toBe(1);
@@ -58,6 +58,22 @@ test('a backtest of a strategy file names the file and its hash in the report, a
   expect([one.code, other.code]).toEqual([0, 0]);
   expect(one.stdout).toMatch(/"strategy":\s?"own\.ts@[0-9a-f]{12}"/);
   expect(other.stdout).toBe(one.stdout);
+});
+
+test('a backtest of a strategy file that fails names the error, in the text and in the JSON', async () => {
+  const { yaml } = folderWith(
+    quotingBy("flow.share += 1; if (flow.share > 20) throw new Error('no luck'); return silent('waits');"),
+  );
+  const args = ['backtest', '-c', yaml, '--flow-seconds', '120', '--models', 'expected'];
+  const [text, json] = [await ran(args), await ran([...args, '--json'])];
+  const sentence = String.raw`\.\/own\.ts:17 failed: no luck; correct the file, then run (?:npx )?puntas reload`;
+  expect([text.code, text.stdout]).toEqual([
+    0,
+    expect.stringMatching(new RegExp(`; did not quote as it should: ${sentence}\n`)),
+  ]);
+  expect(printed(json)).toMatchObject({
+    models: [{ strategyFault: expect.stringMatching(new RegExp(`^${sentence}$`)) as string }],
+  });
 });
 
 test('check-strategy with a configuration ends a file that loops at load, and one that ends the process', async () => {

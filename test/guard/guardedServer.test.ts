@@ -31,3 +31,30 @@ test.each([
     await server.close();
   }
 });
+
+test.each([
+  ['that is opened in advance and sends nothing', '', '408 Request Timeout'],
+  ['whose headers do not end', 'GET / HTTP/1.1\r\nhost: x\r\n', '408 Request Timeout'],
+  ['with headers that are too long', `GET / HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(20_000)}`, '431 Request Header'],
+  ['that is not HTTP', 'hello\r\n\r\n', '400 Bad Request'],
+])('a connection %s ends with the answer after which a browser does what is right', async (_, text, status) => {
+  const server = new GuardedServer({
+    ...{ what: 'test', host: '127.0.0.1', port: 0, remedies: unused, allowedHosts: null, posted: null },
+    ...{ headers: { 'x-own': 'yes' }, connections: { anonymous: { all: 8 } }, bodyMax: 2_000 },
+    ...{ headersWithinMs: 100, requestWithinMs: 200, idleMax: 200 },
+  });
+  await server.listen();
+  const socket = connect({ port: Number(new URL(server.url).port), host: '127.0.0.1' });
+  try {
+    let heard = '';
+    const closed = new Promise(resolve => socket.on('close', resolve).on('error', () => undefined));
+    socket.setEncoding('utf8').on('data', (part: string) => void (heard += part));
+    socket.write(text);
+    await closed;
+    expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`));
+    expect(heard).toContain('x-own: yes\r\n');
+  } finally {
+    socket.destroy();
+    await server.close();
+  }
+});

@@ -28,13 +28,14 @@ export function describeBacktest(report: BacktestReport): string {
     ...(noReference === undefined ? [] : [`  ${noReference}`]),
     ...noRoutes.map(line => `  ${line}`),
     ...(fitted === undefined || fitted.fallback === null ? [] : [`  fitted works like expected: ${fitted.fallback}`]),
-    ...shownModels(models).map(({ label, fills, pnl, hedges, haltedBecause }) => {
+    ...shownModels(models).map(({ label, fills, pnl, hedges, haltedBecause, strategyFault }) => {
       const gain = (text: string): string => gainText(text, minor);
       const hedging =
         hedges === null ? '' : `, hedging ${gain(pnl.hedging)} (${counted(hedges.completed, 'conversion')})`;
       const parts = `spread ${gain(pnl.spread)}, inventory ${gain(pnl.inventory)}, fees ${gain(pnl.fees)}${hedging}`;
       const halted = haltedBecause === null ? '' : `; halted: ${haltedBecause}`;
-      return `  ${label.padEnd(12)} ${gain(pnl.total)} ${minor} with ${counted(numberText(fills), 'fill')}: ${parts}${halted}`;
+      const fault = strategyFault === undefined ? '' : `; did not quote as it should: ${strategyFault}`;
+      return `  ${label.padEnd(12)} ${gain(pnl.total)} ${minor} with ${counted(numberText(fills), 'fill')}: ${parts}${halted}${fault}`;
     }),
     ...(main === null ? [] : mainLines(report, main)),
     ...latencySweep.map(

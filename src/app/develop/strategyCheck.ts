@@ -60,8 +60,9 @@ export function strategyVerdicts(
   const instrument = checkedInstrument();
   const make = () => definition.make(parsed.data, instrument);
   const functions = { law: FUNCTIONS_LAW, violation: functionViolation(of.file, definition, parsed.data, make) };
-  const laws = STRATEGY_LAWS.map(({ name: law, violation }) => {
-    const random = randomOf(1);
+  const laws = STRATEGY_LAWS.map(({ name: law, violation }, i) => {
+    // Views of its own for each law: a file that remembers those of another law would know these in advance.
+    const random = randomOf(1 + i);
     for (let n = 0; n < SERIES; n++) {
       const views = drawnViews(random, instrument, n === 0 ? 1 : VIEWS);
       try {
@@ -164,7 +165,8 @@ const COIN = 100_000_000;
 function drawnViews(random: Random, instrument: Instrument, count: number): readonly View[] {
   const nullable = <T>(value: T): T | null => (random.next() < 0.3 ? null : value);
   let bid = random.integer(1_000, 1_900_000);
-  let at = 1_000_000;
+  // Each series is at a time of its own, so that no earlier one is a memory of it.
+  let at = random.integer(1_000_000, 2_000_000_000);
   return Array.from({ length: count }, (): View => {
     bid = Math.max(1_000, bid + random.integer(-30, 30));
     at += random.integer(1, 5_000);

@@ -153,6 +153,8 @@ export interface QuoteLog {
   give(quotes: readonly Quote[]): void;
   /** Error after which the code no longer quotes; `null` if it has not failed. */
   readonly failure: string | null;
+  /** First failure or invalid quote; `null` if there was none. */
+  readonly fault: string | null;
   /** Ends the quotes as an error of the code does. A new run calls this if the code failed in the run before it. */
   fail(failure: string): void;
 }

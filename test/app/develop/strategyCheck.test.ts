@@ -123,6 +123,25 @@ describe('the check of a strategy file', () => {
       /^gives the same quotes/,
     ],
     [
+      'a file that looks ahead by what an earlier strategy saw later',
+      quotingBy(`const all = globalThis as any;
+        const seen: { at: number; mid: number }[] = (all.seenByTest ??= []);
+        const later = seen.find(one => one.at > view.at && one.at < view.at + 10_000);
+        seen.push({ at: view.at, mid: view.mid });
+        return around(p, lots, view, [...fairSteps(view), { name: 'later', ticks: later ? later.mid - view.mid : 0 }]);`),
+      /^does not look ahead.*: gave other quotes at the second pass, as if it knew what came later; keep its memory in/,
+    ],
+    [
+      'a file that reads the recording',
+      quotingBy("process.getBuiltinModule('node:fs').readFileSync('/tape'); return silent('x');"),
+      /^reads no clock.*: calls process\.getBuiltinModule; use only the view and the trades/,
+    ],
+    [
+      'a file that opens the recording when it is loaded',
+      changedOwn('type Flow', "const files = process.getBuiltinModule('node:fs');\ntype Flow"),
+      /^reads no clock.*: calls process\.getBuiltinModule;/,
+    ],
+    [
       'a changed book',
       quotingBy("view.depth.bidAmounts[0] = 1; return silent('x');"),
       /^does not change the view: depth of the view was changed; copy it first$/,

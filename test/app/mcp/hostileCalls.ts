@@ -20,7 +20,8 @@ const INJECTED: readonly string[] = [
   '--json',
   'p-abcdefgh23',
 ];
-const TOOLS = [
+/** Tools that the hostile calls name: each that the server lists. */
+export const HOSTILE_TOOLS = [
   ...['get_status', 'explain_quotes', 'get_report', 'list_fills', 'list_events', 'get_configuration'],
   ...['list_proposals', 'search_docs', 'check_configuration', 'run_backtest', 'preview_action'],
   ...['propose_pause', 'propose_reduce', 'propose_cancel', 'propose_halt', 'propose_reload'],
@@ -101,7 +102,7 @@ export function* hostileLines(seed: number, count: number): Generator<HostileLin
       text: request(id, 'tools/call', { name, arguments: args }),
     });
     // A quote is explained by a replay, which takes long.
-    const tool = of(TOOLS.filter(name => name !== 'explain_quotes' || below(20) === 0));
+    const tool = of(HOSTILE_TOOLS.filter(name => name !== 'explain_quotes' || below(20) === 0));
     switch (below(14)) {
       case 0:
       case 1:

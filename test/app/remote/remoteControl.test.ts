@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
+import { ACTION_NAMES } from '../../../src/app/actions/actions.ts';
 import { consoleActions } from '../../../src/app/console/consoleActions.ts';
 import { readChatUpdate, type ChatUpdate } from '../../../src/app/remote/chatUpdate.ts';
 import { previewKey, previewWithin } from '../../../src/app/remote/remote.ts';
@@ -73,6 +74,9 @@ function desk({ canResume = false, users = ['1', '2'], books = [] as readonly st
   const button = () => sent.findLast(each => each.button !== null)?.button ?? 'none';
   return { dir, clock, control, sent, notices, reads, says, presses, take, button, latch: latchIn(dir) };
 }
+
+/** Stops in force. */
+const stopsOf = (dir: string) => [latchIn(dir).read(), latchIn(dir).readReduce(), latchIn(dir).readPause()];
 
 describe('an action', () => {
   test('is previewed, and only its button acts: the latch and the journal name the user, the channel and the reason', async () => {
@@ -401,6 +405,60 @@ describe('an update', () => {
     );
     for (const none of [null, 1, 'x', [], {}, { update_id: -1 }, { update_id: 1.5 }, { update_id: '1' }])
       expect(readChatUpdate(none)).toBeNull();
+  });
+});
+
+describe('every command', () => {
+  const sender = fc.constantFrom(
+    { user: 1, chat: -100, isListed: true },
+    { user: 2, chat: -200, isListed: true },
+    { user: 3, chat: -100, isListed: false },
+    { user: 1, chat: -300, isListed: false },
+    { user: 3, chat: -300, isListed: false },
+    // The private chat of a listed user.
+    { user: 1, chat: 1, isListed: false },
+  );
+
+  test('of the help and every action of Puntas: answers listed senders once, others never, and does nothing by itself', async () => {
+    const { says: help, sent: told } = desk({ canResume: true });
+    await help('/help');
+    const helped = [...told[0]!.text.matchAll(/^\/(\w+)/gm)].map(([, command]) => command!);
+    expect(helped).toEqual(expect.arrayContaining(['status', 'profit', 'pause', 'reduce', 'halt', 'resume']));
+    const commands = [...new Set([...helped, ...ACTION_NAMES, 'help', 'set', 'start', 'confirm', 'approve'])];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...commands),
+        sender,
+        fc.boolean(),
+        async (command, { isListed, ...who }, canResume) => {
+          const { says, sent, dir, button } = desk({ canResume });
+          await says(`/${command} to try it`, who);
+          expect(sent.length).toBe(isListed ? 1 : 0);
+          // A button is offered for the actions of the help only.
+          const isAction = ['pause', 'reduce', 'halt', ...(canResume ? ['resume'] : [])].includes(command);
+          if (!isAction || !isListed) expect(button()).toBe('none');
+          expect(actionsIn(dir)).toEqual([]);
+          expect(stopsOf(dir)).toEqual([null, null, null]);
+        },
+      ),
+      runsOf(400, 80),
+    );
+  });
+
+  test('guesses of a button: a thousand by strangers do nothing, a listed user has twenty a minute, and the true one still acts', async () => {
+    const { says, presses, button, dir, sent, clock, latch } = desk();
+    await says('/halt the feed looks wrong');
+    const shown = sent.length;
+    for (let i = 0; i < 1_000; i++) await presses(i % 2 === 0 ? button() : `confirm:id-${i}`, { user: 3, chat: -100 });
+    expect([actionsIn(dir), sent.length]).toEqual([[], shown]);
+    for (let i = 0; i < 100; i++) await presses(`confirm:guess-${i}`, { user: 2, chat: -100 });
+    // Each accepted guess is answered, and the end of them once.
+    expect([actionsIn(dir), sent.length - shown]).toEqual([[], 21]);
+    expect(stopsOf(dir)).toEqual([null, null, null]);
+    await clock.advance(30_000);
+    await presses(button());
+    expect(latch.read()).toMatchObject({ reason: 'the feed looks wrong', by: 'person' });
+    expect(actionsIn(dir)).toHaveLength(1);
   });
 });
 

@@ -7,7 +7,7 @@ import { parse, stringify } from 'yaml';
 import { recordFlow } from '../../../backtest/index.ts';
 import { TapeWriter } from '../../../src/tape/index.ts';
 import { AgentClient } from '../../app/mcp/agentClient.ts';
-import { FOREIGN_REQUESTS, hostileLines } from '../../app/mcp/hostileCalls.ts';
+import { FOREIGN_REQUESTS, HOSTILE_TOOLS, hostileLines } from '../../app/mcp/hostileCalls.ts';
 import { asking } from '../../console/asking.ts';
 import { Bench, endPrograms, printed, puntas, ran, ROOT } from '../program.ts';
 
@@ -75,6 +75,17 @@ const childrenOf = (pid: number): readonly number[] =>
     .map(Number);
 const isRunning = (pid: number): boolean => !/^(?:Z.*)?$/.test(fieldOf(pid, 'State'));
 
+/** Writes a folder of recordings for the agent, with a recording of a minute. */
+function recordings(): string {
+  const tapes = bench.path('tapes');
+  mkdirSync(tapes, { recursive: true });
+  const tape = recordFlow('btc_mxn', 5, 60);
+  const writer = new TapeWriter({ dir: join(tapes, 'flow'), rules: tape.rules, source: 'flow', blockRows: 900 });
+  writer.append(tape.columns);
+  writer.close();
+  return tapes;
+}
+
 /** Files that an action would leave. */
 const effects = (dir: string): readonly string[] =>
   readdirSync(dir).filter(name =>
@@ -83,8 +94,25 @@ const effects = (dir: string): readonly string[] =>
 
 test('does nothing by thousands of hostile calls, answers each, and keeps its size; then a person approves what was proposed', async () => {
   const { config, url, bot, dir } = await desk();
-  const { child, client, errors, ended } = agent(config, url);
+  const tapes = recordings();
+  const { child, client, errors, ended } = agent(config, url, ['--files', tapes]);
   expect(await client.open2025()).toBe('2025-11-25');
+  // No tool of the server is left out of the flood.
+  const { result: listed } = await client.ask('tools/list');
+  const names = (listed!['tools'] as { name: string }[]).map(({ name }) => name);
+  expect(names.sort()).toEqual([...HOSTILE_TOOLS].sort());
+  /** Asks for a backtest until there is room for it beside the other calls, and returns the hash of its result. */
+  const backtest = async (): Promise<unknown> => {
+    for (;;) {
+      const { data, error } = await client.call('run_backtest', { tape: 'flow' });
+      if (error === undefined) return (data as { readonly hash: string }).hash;
+      // A backtest has the lowest priority, so a busy machine may not finish it in its three minutes.
+      expect(error).toMatch(/ under way|took longer than/);
+      await new Promise(resolve => setTimeout(resolve, 200));
+    }
+  };
+  /** Real backtests in the flood, which must end as one without it. */
+  const backtests: Promise<unknown>[] = [];
   const sent: number[] = [];
   const ask = asking(() => url);
   const headers = {
@@ -100,6 +128,7 @@ test('does nothing by thousands of hostile calls, answers each, and keeps its si
       waiting.push(client.sent(id, text));
     }
     if (++count === CALLS / 4) before = memoryOf(child.pid!);
+    if (count % (CALLS / 4) === 0) backtests.push(backtest());
     if (waiting.length < 30) continue;
     await Promise.all(waiting);
     waiting = [];
@@ -108,15 +137,20 @@ test('does nothing by thousands of hostile calls, answers each, and keeps its si
     expect([401, 403, 404, 405]).toContain(status);
   }
   await Promise.all(waiting);
+  const hashes = await Promise.all(backtests);
+  expect(hashes).toHaveLength(4);
+  expect(new Set([...hashes, await backtest()]).size).toBe(1);
+  // No process of a backtest is left.
+  expect(childrenOf(child.pid!).filter(isRunning)).toEqual([]);
   expect(sent.filter(id => client.answered.get(id) !== 1)).toEqual([]);
   expect(client.unnumbered).toBeGreaterThan(CALLS / 10);
   expect(await client.ask('ping')).toMatchObject({ result: {} });
   expect(memoryOf(child.pid!) - before).toBeLessThan(GROWTH_MAX_KB);
   expect(effects(dir)).toEqual([]);
-  const listed = printed(await ran(['proposals', '-c', config, '--json'])) as {
+  const proposed = printed(await ran(['proposals', '-c', config, '--json'])) as {
     readonly proposals: readonly { readonly id: string; digest: string; action: string; state: string }[];
   };
-  const open = listed.proposals.filter(({ state }) => state === 'open');
+  const open = proposed.proposals.filter(({ state }) => state === 'open');
   expect(open.length).toBeGreaterThan(0);
   expect(open.length).toBeLessThanOrEqual(5);
 
@@ -140,13 +174,10 @@ test('does nothing by thousands of hostile calls, answers each, and keeps its si
   expect(errors.join('')).not.toContain(VIEWER);
   bot.signal('SIGTERM');
   await bot.ended;
-});
+}, 900_000);
 
 test('backtests on a recording below an allowed folder, one at a time, and on nothing else', async () => {
-  const tapes = bench.path('tapes');
-  mkdirSync(tapes);
-  const made = await ran(['record', '--help']);
-  expect(made.code).toBe(0);
+  const tapes = recordings();
   writeFileSync(bench.path('viewer.token'), VIEWER, { mode: 0o600 });
   const config = bench.config('sandbox', text =>
     stringify({ ...(parse(text) as object), console: { viewerTokenFile: bench.path('viewer.token') } }),
@@ -162,10 +193,6 @@ test('backtests on a recording below an allowed folder, one at a time, and on no
   ]);
   expect(one.error).toMatch(/recording/);
   expect(other.error).toMatch(/a backtest is under way/);
-  const tape = recordFlow('btc_mxn', 5, 60);
-  const writer = new TapeWriter({ dir: join(tapes, 'flow'), rules: tape.rules, source: 'flow', blockRows: 900 });
-  writer.append(tape.columns);
-  writer.close();
   const alerts = { webhook: { url: 'https://hooks.example.com/the-secret-of-the-hook' } };
   writeFileSync(join(tapes, 'my.yaml'), stringify({ ...(parse(readFileSync(config, 'utf8')) as object), alerts }));
   const asked = { tape: 'flow', configuration: 'my.yaml' };

@@ -185,9 +185,10 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
   },
   { command: /^timedatectl /, why: "sets this machine's clock" },
   { command: /^chown (?:-R )?65532 /, why: "changes the reader's own files for the container's user" },
+  { command: /fleet\/soak\.js/, why: 'takes ten minutes and gigabytes of memory, as the page says' },
   { command: /tapeMemory\.js/, why: 'writes 0.8 GB and takes minutes, as the page says' },
   {
-    command: /bench\/(?:scrapes|consoleSoak|openPagesCost)\.js/,
+    command: /bench\/(?:scrapes|consoleSoak|openPagesCost|fleetPageCost)\.js/,
     why: 'figures of a quiet machine; nothing holds on a busy one',
   },
   {

@@ -1,0 +1,125 @@
+/** A strategy file with a fault of each kind: its sentence in `check-strategy` and in the bot, and what the running bot then does with its orders. */
+import { afterEach, expect, test } from 'vitest';
+import { strategyVerdicts } from '../../../src/app/develop/strategyCheck.ts';
+import { strategyFileOf } from '../../../strategies/index.ts';
+import { changedOwn, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts';
+import { OwnBot } from './ownBot.ts';
+
+/** Switch of the fault, outside of the strategy file. */
+const outside = { isFaulty: false };
+(globalThis as { ownFault?: typeof outside }).ownFault = outside;
+afterEach(() => void (outside.isFaulty = false));
+
+/** The strategy with a fault that begins while its bot runs. */
+const faulty = (fault: string): string =>
+  quotingBy(`if ((globalThis as any).ownFault?.isFaulty) { ${fault} } return around(p, lots, view, fairSteps(view));`);
+
+/** Sentences of the check about a file that is faulty from the start. */
+function sentencesOn(code: string): readonly string[] {
+  outside.isFaulty = true;
+  try {
+    return strategyVerdicts(strategyFileOf('./own.ts', code), null).flatMap(({ law, violation }) =>
+      violation === null ? [] : [`${law}: ${violation}`],
+    );
+  } catch (error) {
+    return [(error as Error).message];
+  } finally {
+    outside.isFaulty = false;
+  }
+}
+
+const NAN =
+  "return { bids: [{ price: NaN, amount: lots, why: [{ name: 'x', ticks: NaN }] }], asks: [], noAsk: 'none' };";
+/** Kinds of faults that begin in a call: the code, and the sentence while the bot runs. */
+const KINDS: readonly (readonly [kind: string, fault: string, check: RegExp | null, sentence: RegExp])[] = [
+  [
+    'throws',
+    "throw new Error('no luck');",
+    /^returns a valid quote.*: threw at \.\/own\.ts:17: no luck$/,
+    /held back by the strategy \(\.\/own\.ts:17 failed: no luck; correct the file, then run puntas reload\)/,
+  ],
+  [
+    'never returns',
+    'const until = performance.now() + 4_000; while (performance.now() < until);',
+    // The command has a thread for it: test/cli/ownStrategy.test.ts.
+    null,
+    /held back by the strategy \(\.\/own\.ts failed: quote: expected an end within 2 s, found none; look for a loop without an end; correct the file/,
+  ],
+  [
+    'quotes NaN',
+    NAN,
+    /^quotes finite prices.*: bids\[0\]: price NaN is not finite$/,
+    /held back by the strategy \(\.\/own\.ts returned an invalid quote: bids\[0\]: expected \{ price: finite number, /,
+  ],
+];
+
+test.each(KINDS)(
+  'a file that %s has its sentence, and the bot cancels, places nothing, and goes on',
+  async (_, fault, check, sentence) => {
+    const code = faulty(fault);
+    if (check !== null) expect(sentencesOn(code).filter(line => check.test(line))).toHaveLength(1);
+    expect(strategyVerdicts(strategyFileOf('./own.ts', code), null).filter(({ violation }) => violation)).toEqual([]);
+    const bot = await new OwnBot(311, code).start();
+    expect(bot.orders()).toBeGreaterThan(0);
+    outside.isFaulty = true;
+    // Two decisions: of the fault, and until the exchange has canceled.
+    await bot.world.clock.advance(5_000);
+    expect(bot.orders()).toBe(0);
+    expect(bot.running.log.map(({ text }) => text).filter(text => sentence.test(text)).length).toBeGreaterThan(0);
+    let quoted = 0;
+    for (let second = 0; second < 20; second++) {
+      await bot.world.clock.advance(1_000);
+      quoted += bot.orders();
+    }
+    expect(quoted).toBe(0);
+    outside.isFaulty = false;
+    await bot.ask();
+    await bot.world.clock.advance(20_000);
+    expect(bot.orders()).toBeGreaterThan(0);
+    expect(await bot.running.stop()).toMatchObject({ left: [], failure: null, summary: { ledgerMatches: true } });
+    expect(bot.replayed()).not.toContain('DIFFERENT');
+    bot.world.end();
+  },
+);
+
+test('a file of a wrong version is refused by the check, at a start, and by the reload of a running bot, which goes on with the file that it has', async () => {
+  const wrong = changedOwn('contract: 1', 'contract: 2');
+  const sentence = /\.\/own\.ts: expected contract: 1, found 2; this Puntas runs strategies of contract 1 only/;
+  expect(sentencesOn(wrong)).toEqual([expect.stringMatching(sentence)]);
+  expect(() => new OwnBot(312, wrong).read()).toThrow(sentence);
+  const bot = await new OwnBot(312, OWN_STRATEGY).start();
+  bot.code = wrong;
+  const answer = await bot.ask();
+  expect([answer.end, answer.lines.join('\n')]).toEqual(['kept', expect.stringMatching(sentence)]);
+  bot.running.hangUp();
+  await bot.world.clock.advance(20_000);
+  expect(bot.orders()).toBeGreaterThan(0);
+  expect(await bot.running.stop()).toMatchObject({ left: [], failure: null, summary: { ledgerMatches: true } });
+  expect(bot.replayed()).not.toContain('DIFFERENT');
+  bot.world.end();
+});
+
+test('a file that looks ahead by what an earlier strategy saw has its sentence, and in a bot there is nothing ahead to see', async () => {
+  const code = quotingBy(`const seen: { at: number; mid: number }[] = ((globalThis as any).seenAhead ??= []);
+    const later = seen.find(one => one.at > view.at && one.at < view.at + 10_000);
+    seen.push({ at: view.at, mid: view.mid });
+    return around(p, lots, view, [...fairSteps(view), { name: 'later', ticks: later ? later.mid - view.mid : 0 }]);`);
+  expect(sentencesOn(code)).toContainEqual(
+    expect.stringMatching(
+      /^does not look ahead: .*: gave other quotes at the second pass, as if it knew what came later;/,
+    ),
+  );
+  const memory = globalThis as { seenAhead?: unknown };
+  delete memory.seenAhead;
+  const bot = await new OwnBot(313, code).start();
+  await bot.world.clock.advance(60_000);
+  expect(bot.orders()).toBeGreaterThan(0);
+  // Each earlier view was in the past.
+  expect((memory.seenAhead as { at: number }[]).map(({ at }) => at)).toEqual(
+    (memory.seenAhead as { at: number }[]).map(({ at }) => at).sort((a, b) => a - b),
+  );
+  expect(await bot.running.stop()).toMatchObject({ left: [], failure: null, summary: { ledgerMatches: true } });
+  expect(bot.replayed()).not.toContain('DIFFERENT');
+  delete memory.seenAhead;
+  bot.world.end();
+});
