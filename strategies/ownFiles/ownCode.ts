@@ -41,7 +41,8 @@ export function compiledFile(file: string, code: string, kind: OwnFileKind): () 
   let script: Script;
   try {
     // The inner block lets the file declare variables with the names of the function's parameters.
-    const text = `(function (puntasStrategy, puntasExports, process) { 'use strict'; { ${body}\n} })`;
+    const names = ['puntasStrategy', 'puntasExports', 'process', ...TIMERS];
+    const text = `(function (${names.join(', ')}) { 'use strict'; { ${body}\n} })`;
     script = new Script(text, { filename: file });
   } catch (error) {
     throw new StrategyFileError(`${file}${errorPlace(error, file)}: ${oneLine(error)}; correct the syntax`);
@@ -50,10 +51,11 @@ export function compiledFile(file: string, code: string, kind: OwnFileKind): () 
   return () => {
     const found: { default?: unknown } = {};
     try {
-      (script.runInThisContext() as (puntas: unknown, exports: typeof found, own: unknown) => void)(
+      (script.runInThisContext() as (...values: readonly unknown[]) => void)(
         module,
         found,
         PROCESS,
+        ...TIMERS.map(refusedCall),
       );
     } catch (error) {
       throw new StrategyFileError(
@@ -64,15 +66,19 @@ export function compiledFile(file: string, code: string, kind: OwnFileKind): () 
   };
 }
 
-const ENDS: readonly unknown[] = ['exit', 'reallyExit', 'kill', 'abort'];
+/** Global functions that run code after the call that started it, where no time limit can end a loop. */
+const TIMERS = ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask'] as const;
+/** Functions of `process` that would end the bot with live orders, and its timer. */
+const REFUSED: readonly unknown[] = ['exit', 'reallyExit', 'kill', 'abort', 'nextTick'];
 
-/** Global `process` of these files: a call that would end the bot with live orders throws instead. */
+const refusedCall = (name: string) => () => {
+  throw new Error(`this file cannot call ${name}`);
+};
+
+/** Global `process` of these files: a refused call throws. */
 const PROCESS = new Proxy(process, {
   get: (own, name) => {
-    if (ENDS.includes(name))
-      return () => {
-        throw new Error(`this file cannot call process.${String(name)}`);
-      };
+    if (REFUSED.includes(name)) return refusedCall(`process.${String(name)}`);
     const value: unknown = Reflect.get(own, name);
     return typeof value === 'function' ? (value.bind(own) as unknown) : value;
   },

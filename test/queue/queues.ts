@@ -21,6 +21,7 @@ import { digestOfRecording } from '../../backtest/app/tune/tuneTapes.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { openTape, TapeWriter } from '../../src/tape/index.ts';
 import { keysOfStudy } from '../backtest/app/tune/studies.ts';
+import { folderWith, OWN_STRATEGY } from '../strategies/ownFile.ts';
 import { Bench, complaints, printed, puntas, ran, ROOT, type Program } from '../cli/program.ts';
 import { objectStore, type ObjectStore } from './objectStore.ts';
 import { missingServers, postgresServer, redisServer, type Server } from '../scripts/queueServers.ts';
@@ -454,6 +455,32 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     expect(ended.stderr).toMatch(/the worker ended; 0 trials completed, 1 returned to the queue/);
     worker(queue.url, ['--threads', '1']);
     expect((await tunes.ended).code).toBe(0);
+  });
+
+  test('runs the strategy file of a study only with --strategy-files, and says so to the study without it', async () => {
+    const ranBy = (pid: number): string => bench.path(`ran-by-${pid}`);
+    const mark = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(ranBy(0))}.replace(/0$/, String(process.pid)), '');\n`;
+    const { yaml } = folderWith(`${OWN_STRATEGY}${mark}`);
+    const search = { algorithm: 'sobol', seed: 8, trials: 2, batch: 2 };
+    const file = bench.file('own-file.yaml', stringify(keysOfStudy({ config: yaml, search })));
+    const args = ['tune', '-c', file, '--registry', bench.path('own-file'), '--queue', queue.url];
+    const without = worker(queue.url, ['--threads', '1']);
+    await without.sees(/the worker runs trials from/);
+    const refused = await begun(args).ended;
+    expect([refused.code, complaints(refused).at(-1)]).toEqual([
+      1,
+      'trial 0 failed on a worker: the study has a strategy file, and a worker runs the code of a study only with --strategy-files; start the worker with this flag',
+    ]);
+    without.signal('SIGTERM');
+    expect((await without.ended).stderr).toContain('the worker ended; 0 trials completed');
+    expect(existsSync(ranBy(without.pid))).toBe(false);
+    const allowed = worker(queue.url, ['--threads', '1', '--strategy-files']);
+    await allowed.sees(/the worker runs trials from/);
+    const tuned = await begun(args).ended;
+    expect(tuned.code, tuned.stderr).toBe(0);
+    allowed.signal('SIGTERM');
+    expect((await allowed.ended).stderr).toMatch(/the worker ended; [1-9]\d* trials completed/);
+    expect(existsSync(ranBy(allowed.pid))).toBe(true);
   });
 
   test('without --tapes ends with what it lacks, and gives the trial back', async () => {

@@ -91,6 +91,7 @@ export default defineFillModel({ contract: 1, make: ({ instrument, random }) => 
     ['with a syntax error', 'export default {', 'correct the syntax'],
     ['that throws', "throw new Error('not here');", 'own.ts:1: threw at load: not here; correct the file'],
     ['that ends the process', 'process.exit(0);', 'threw at load: this file cannot call process.exit'],
+    ['with a timer', 'setTimeout(() => {}, 1);', 'threw at load: this file cannot call setTimeout'],
     [
       'whose queue lacks a function',
       ownFile('make: () => ({ ahead: () => 1 })'),

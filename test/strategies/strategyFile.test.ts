@@ -462,6 +462,21 @@ describe('while a bot runs', () => {
     expect(madeFrom(changedOwn('type Flow', 'const process = 1;\ntype Flow')).quote(viewOf()).bids.length).toBe(2);
   });
 
+  test.each(['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'process.nextTick'])(
+    'a call of %s, which could freeze the bot later, empties both sides, and is refused at load',
+    name => {
+      expect(quoteOf(`${name}(() => undefined); return silent('x');`).noBid).toMatch(
+        `./own.ts:17 failed: this file cannot call ${name}; correct the file`,
+      );
+      expect(errorsOf(changedOwn('type Flow', `${name}(() => undefined);\ntype Flow`))).toEqual([
+        `strategy.file: ./own.ts:5: threw at load: this file cannot call ${name}; correct the file`,
+      ]);
+      const own = name.split('.').at(-1)!;
+      expect(quoteOf(`const ${own} = 3; return silent(String(${own}));`).noBid).toBe('3');
+      expect(quoteOf(`return silent(typeof ${name});`).noBid).toBe('function');
+    },
+  );
+
   test('it learns for the time of its warm-up without a quote, and says how long', () => {
     const code = changedOwn('contract: 1', 'contract: 1, warmup: p => 1_000 * p.takerBps');
     const strategy = strategyOf(readTradedConfig(folderWith(code, { takerBps: 5 }).yaml));

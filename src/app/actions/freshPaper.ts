@@ -1,5 +1,5 @@
 /** Start of a new paper account: the state of the earlier account is moved aside, never deleted. */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { textOfError, type Clock } from '../../core/index.ts';
 import { syncFolder } from '../../guard/index.ts';
@@ -28,7 +28,8 @@ export type MovedState = {
  */
 export async function setPaperStateAside(dir: string, clock: Clock, purpose: AccountPurpose): Promise<MovedState> {
   const now = clock.now();
-  if (!existsSync(dir))
+  // A process that was killed after it made the folder has left it empty.
+  if (!existsSync(dir) || isEmptyFolder(dir))
     return { line: `${dir}: no earlier paper account`, putBack: () => 'no paper account was moved' };
   if (!isPaperState(dir)) throw new UsageError(`${dir}: not the state of paper trading, so --fresh does not move it`);
   const other = await otherOwner(dir, clock, purpose);
@@ -77,14 +78,19 @@ export async function setPaperStateAside(dir: string, clock: Clock, purpose: Acc
 function putBack(dir: string, aside: string, clock: Clock): void {
   if (holdersOf(dir, clock.now()).length > 0) throw new Error(`trading with ${dir} is held`);
   const own = lockOf(dir);
+  const refused = `${aside}.refused`;
   try {
-    rmSync(dir, { recursive: true, force: true });
+    // A kill during the removal must not leave a half-removed state under the name of the account.
+    if (existsSync(dir)) renameSync(dir, refused);
     renameSync(aside, dir);
     syncFolder(dirname(aside));
   } finally {
     own?.release();
   }
+  rmSync(refused, { recursive: true, force: true });
 }
+
+const isEmptyFolder = (dir: string): boolean => statSync(dir).isDirectory() && readdirSync(dir).length === 0;
 
 /**
  * Returns why the state belongs to another bot or market; `null` if it is this bot's, or if nothing in it can be read.

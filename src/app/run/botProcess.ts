@@ -73,7 +73,7 @@ import { superviseChild } from './childProcess.ts';
 import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';
 import { storeApprovedStrategy } from './approvedStrategy.ts';
-import { assertStrategyApproved } from './strategyApproval.ts';
+import { assertNotFrozen, assertStrategyApproved } from './strategyApproval.ts';
 import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { RunTotals } from './runTotals.ts';
@@ -225,6 +225,7 @@ export class BotProcess {
       ...first,
       openingApartMs: this.#options.openingApartMs ?? OPENING_APART_MS,
       ...(this.#options.openingZero === undefined ? {} : { openingZero: this.#options.openingZero }),
+      ...(this.#options.stopping === undefined ? {} : { stopping: this.#options.stopping }),
       state: {
         journal: this.#journal,
         latch: this.#latch,
@@ -380,7 +381,7 @@ export class BotProcess {
       },
       makeEngine: (rules, onNews, run, rulesOfOthers) => {
         assertRunFits(config, run);
-        return engineOf(config, rules, run, onNews, false, rulesOfOthers, limitedCall);
+        return engineOf(config, rules, run, onNews, false, rulesOfOthers, this.#options.ownCall ?? limitedCall);
       },
       watchers: {
         onStep: ms => {
@@ -417,7 +418,8 @@ export class BotProcess {
         assertVenuesFit(next);
         assertTwoAccounts(next, this.#oneAccount);
       },
-      assertKnown: found =>
+      assertKnown: found => {
+        assertNotFrozen(found, this.#config.state.dir);
         assertStrategyApproved(
           found,
           {
@@ -426,7 +428,8 @@ export class BotProcess {
             warn: line => log.warn({}, line),
           },
           'apply it with puntas reload, or with the key strategy.sha256',
-        ),
+        );
+      },
       take: async (config, hasRun) => {
         const end = hasRun
           ? await this.#rollTo(rotation, config)

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts';
 import type { Clock, EngineNews, Instrument } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
+import type { OwnCall } from '../../../strategies/index.ts';
 import type { ConfigSource } from './reloading.ts';
 
 export type RunOptions = {
@@ -22,10 +23,14 @@ export type RunOptions = {
   readonly openingZero?: readonly string[];
   /** Time between the two equal readings of the balances that open a ledger, in ms. Default: 2,000. */
   readonly openingApartMs?: number;
+  /** Aborts when the operator stops the bot, so that a start waits no longer for a history. Default: never. */
+  readonly stopping?: AbortSignal;
   /** Called once the state is open or found unusable. From then on, a failing start cancels its orders itself. */
   readonly onOpened?: () => void;
   /** Receives the engine's news as it happens, after the log. */
   readonly onNews?: (news: EngineNews, instrument: Instrument) => void;
+  /** Makes each call into a strategy file. Default: with the time limit of a bot. */
+  readonly ownCall?: OwnCall;
   /**
    * Error because of which the bot must not start, such as a strategy file that is not approved. The run then only
    * cancels the orders of an earlier run, as any failed start does, and rejects with this error.

@@ -7,7 +7,9 @@ import { strategyHashIn, strategyPinIn, type Config, type FoundStrategyFile } fr
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { configOfText, type StrategyApproval } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { latchIn } from '../../live/safety/latch.ts';
 import { approvedStrategyIn, type RanStrategyFile } from './approvedStrategy.ts';
+import { isFrozenBy } from './frozenProcess.ts';
 
 /** Error of a bot that would run a strategy file that is not approved. */
 export class UnapprovedStrategy extends UsageError {}
@@ -54,8 +56,20 @@ export function assertStrategyApproved(
 }
 
 /**
+ * Asserts that no halt of this state directory says that the file froze the bot: it would do so again.
+ * @throws UnapprovedStrategy otherwise.
+ */
+export function assertNotFrozen({ file, name }: FoundStrategyFile, stateDir: string): void {
+  const halt = latchIn(stateDir).read();
+  if (halt !== null && isFrozenBy(name, halt))
+    throw new UnapprovedStrategy(
+      `${file}: ${halt.reason}, and trading is halted; correct the file, or end the halt with puntas resume to run it again`,
+    );
+}
+
+/**
  * Returns the approval of a start. `file`: path of the configuration; `state`: state directory that replaces the one
- * of the configuration.
+ * of the configuration. `onApproved` is called before an approved file runs.
  */
 export const startApproval =
   (
@@ -64,7 +78,12 @@ export const startApproval =
       state,
       isPaper,
       warn,
-    }: { readonly state?: string | undefined; readonly isPaper: boolean } & Pick<ApprovalPlace, 'warn'>,
+      onApproved,
+    }: {
+      readonly state?: string | undefined;
+      readonly isPaper: boolean;
+      readonly onApproved: (stateDir: string, found: FoundStrategyFile) => void;
+    } & Pick<ApprovalPlace, 'warn'>,
   ): StrategyApproval =>
   (found, text) => {
     const config = configOfText(file, text);
@@ -74,6 +93,8 @@ export const startApproval =
       { stateDir, isReal: config.exchange.kind === 'remote' && !isPaper, warn },
       `approve it with the key strategy.sha256: ${found.sha256}`,
     );
+    assertNotFrozen(found, stateDir);
+    onApproved(stateDir, found);
   };
 
 /**

@@ -10,6 +10,7 @@ import { readConfig, readConfigText, readTradedText } from '../../wiring/configF
 import { UsageError } from '../../wiring/usageError.ts';
 import type { RunResult } from '../../app/run/botProcess.ts';
 import { assertNoOldState } from '../../app/run/oldStateCheck.ts';
+import { FreezeWatch } from '../../app/run/freezeWatch.ts';
 import { startApproval } from '../../app/run/strategyApproval.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
 import { EXIT } from '../../messages/exits.ts';
@@ -92,8 +93,12 @@ function addRun(program: Command): void {
       /** State of an earlier paper account that this command has moved, until the bot trades. */
       let moved: MovedState | null = null;
       const started = async () => {
+        // Code of the file can freeze the process as soon as it runs, so the watch starts before it.
+        const freezes = new FreezeWatch(printError);
+        const named = options.state === undefined && options.paper !== true ? options.config : undefined;
         const assertApproved = startApproval(options.config ?? '', {
           ...{ state: options.state, isPaper: options.paper === true, warn: printError },
+          onApproved: (stateDir, found) => freezes.start({ configFile: named, stateDir }, found.name),
         });
         const { config: configured, tapes, file, refusal } = await inputsOfStart(options, assertApproved);
         const given = withPaperState(configured, options);
@@ -135,6 +140,8 @@ function addRun(program: Command): void {
             rowRoom: lineRoom,
             ...(options.openingZero === undefined ? {} : { openingZero: options.openingZero }),
             onOpened: () => (isOpened = true),
+            stopping: signals.stopping,
+            ownCall: freezes.call,
             refusal,
             ...(options.config === undefined
               ? {}
@@ -146,7 +153,15 @@ function addRun(program: Command): void {
                 }),
             source: {
               ...{ file, given, inspect: () => readConfigText(file) },
-              read: approve => readTradedText(file, approve, options.config === undefined),
+              read: approve =>
+                readTradedText(
+                  file,
+                  (found, text) => {
+                    approve(found, text);
+                    freezes.start({ configFile, stateDir: config.state.dir }, found.name);
+                  },
+                  options.config === undefined,
+                ),
             },
             onStarted: (stop, broke, reload) => {
               moved = null;

@@ -6,14 +6,16 @@ import { printError } from './output.ts';
 /**
  * Handles signals. The first SIGINT, SIGTERM or SIGHUP stops cleanly. A second SIGINT or SIGTERM exits immediately and
  * prints the possible consequences. With `reloads`, a SIGHUP stops only if the terminal was closed; otherwise it
- * reloads. Stops and reloads requested during the start take effect when the start is complete.
+ * reloads. Stops and reloads requested during the start take effect when the start is complete. `stopping` aborts at the first
+ * signal that stops, so that the start can leave out what it need not wait for.
  */
 export function signalsToStop(
   leaving = 'exiting before all cancels are verified; orders may still be open at the exchange',
   code: number = EXIT.leftOrders,
   reloads = false,
-): { tell(stop: (why: string) => void): void; onReload(reload: () => void): void } {
+): { tell(stop: (why: string) => void): void; onReload(reload: () => void): void; readonly stopping: AbortSignal } {
   const hadTerminal = hasTerminal();
+  const stopping = new AbortController();
   let reload: (() => void) | null = null;
   let isReloadAsked = false;
   let asked: string | null = null;
@@ -32,10 +34,12 @@ export function signalsToStop(
         process.exit(code);
       }
       asked = signal;
+      stopping.abort();
       stop?.(signal);
     });
   }
   return {
+    stopping: stopping.signal,
     tell: call => {
       stop = call;
       if (asked !== null) call(asked);

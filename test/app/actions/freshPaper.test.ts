@@ -85,7 +85,9 @@ test('moves an account that is damaged, lost or empty', async () => {
 test('leaves a folder that is not of paper trading, and has nothing to move without a folder', async () => {
   expect((await setPaperStateAside(dir, clock, PURPOSE)).line).toBe(`${dir}: no earlier paper account`);
   mkdirSync(dir);
+  writeFileSync(join(dir, 'notes.txt'), 'of someone');
   await expect(setPaperStateAside(dir, clock, PURPOSE)).rejects.toThrow(/not the state of paper trading/);
+  expect(aside()).toEqual([]);
 });
 
 test('a refused start puts the earlier account back with all of its rows, and leaves nothing else', async () => {
@@ -97,6 +99,43 @@ test('a refused start puts the earlier account back with all of its rows, and le
   expect(putBack()).toBe(`the bot did not start, so the earlier paper account is again in ${dir}`);
   expect([aside(), await readPaperAccount(dir, clock)]).toEqual([[], rows]);
   expect(readFileSync(join(dir, 'run-1.rec'), 'utf8')).toBe('a recording');
+});
+
+test.each<readonly [string, () => void]>([
+  ['before it made a folder', () => undefined],
+  ['after it made the folder', () => mkdirSync(dir)],
+  ['after it marked the folder', () => claimState(dir, true)],
+  [
+    'while it opened the new account',
+    () => {
+      claimState(dir, true);
+      writeFileSync(join(dir, PAPER_ACCOUNT_FILE), '');
+    },
+  ],
+  ['after it opened the new account', used],
+])('a start with --fresh that is killed %s loses nothing, and the next starts go on', async (_, killed) => {
+  used();
+  writeFileSync(join(dir, 'run-1.rec'), 'a recording');
+  const rows = await readPaperAccount(dir, clock);
+  await setPaperStateAside(dir, clock, PURPOSE);
+  const [name] = aside();
+  const isWhole = async () => {
+    expect(await readPaperAccount(join(root, name!), clock)).toEqual(rows);
+    expect(readFileSync(join(root, name!, 'run-1.rec'), 'utf8')).toBe('a recording');
+  };
+  killed();
+  // A start without --fresh opens the new account, or continues it.
+  used();
+  await isWhole();
+  rmSync(dir, { recursive: true });
+  killed();
+  // A second start with --fresh moves only what the first one left.
+  const { putBack } = await setPaperStateAside(dir, { ...clock, now: () => clock.now() + 60_000 }, PURPOSE);
+  used();
+  await isWhole();
+  putBack();
+  await isWhole();
+  expect(aside().filter(one => one.includes('refused'))).toEqual([]);
 });
 
 test('a refused start puts nothing back over a new account that a process has open', async () => {

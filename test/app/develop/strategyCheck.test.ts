@@ -116,7 +116,7 @@ describe('the check of a strategy file', () => {
     ],
     ['a hidden clock', quotingBy("try { Date.now(); } catch {} return silent('x');"), /calls Date\.now;/],
     ['the date of now', quotingBy('return silent(String(new Date().getFullYear()));'), /calls new Date\(\);/],
-    ['a timer', quotingBy("setTimeout(() => {}, 1); return silent('x');"), /calls setTimeout;/],
+    ['a timer', quotingBy("globalThis.setTimeout(() => {}, 1); return silent('x');"), /calls setTimeout;/],
     [
       'a memory that all strategies share',
       quotingBy('const all = globalThis as any; all.n = (all.n ?? 0) + 1; return silent(String(all.n));'),

@@ -12,12 +12,16 @@ import { VirtualClock } from '../../../src/core/index.ts';
 import { advancing } from '../../live/world.ts';
 import { approvedStrategyIn, storeApprovedStrategy } from '../../../src/app/run/approvedStrategy.ts';
 import { assertStrategyApproved, startApproval, UnapprovedStrategy } from '../../../src/app/run/strategyApproval.ts';
+import { haltFrozen } from '../../../src/app/run/frozenProcess.ts';
+import { latchIn } from '../../../src/live/safety/latch.ts';
 import { inputsOfStart } from '../../../src/cli/commands/source.ts';
 import { asTrialOrder, type Config } from '../../../src/config.ts';
 import { recorderIn } from '../../../src/live/recording/recordings.ts';
 import { readConfig, readShipped, readTradedConfig } from '../../../src/wiring/configFile.ts';
 import { strategyFileOf } from '../../../strategies/index.ts';
 import { folderWith, OWN_STRATEGY } from '../../strategies/ownFile.ts';
+
+const onApproved = (): void => undefined;
 
 const LADDER = readShipped('sandbox');
 const running = (code: string): Config => ({
@@ -105,7 +109,10 @@ test('a start with money does not run a changed file; on paper or on the embedde
   writeFileSync(join(dir, 'own.ts'), changed);
   const warnings: string[] = [];
   const start = (isPaper: boolean, stateDir?: string) =>
-    readTradedConfig(yaml, startApproval(yaml, { state: stateDir, isPaper, warn: line => void warnings.push(line) }));
+    readTradedConfig(
+      yaml,
+      startApproval(yaml, { state: stateDir, isPaper, warn: line => void warnings.push(line), onApproved }),
+    );
   const remote = { exchange: { kind: 'remote', restUrl: 'https://example.com', venue: 'bitso' } };
   const embedded = parse(readFileSync(yaml, 'utf8')) as { readonly exchange: object };
   write(remote);
@@ -136,7 +143,7 @@ test('a refused start has a configuration that can cancel the orders of the last
   const start = () =>
     inputsOfStart(
       { config: yaml, speed: 1 },
-      startApproval(yaml, { isPaper: false, warn: line => expect.unreachable(line) }),
+      startApproval(yaml, { isPaper: false, warn: line => expect.unreachable(line), onApproved }),
     );
   expect((await start()).refusal).toBeUndefined();
   mkdirSync(state.dir);
@@ -185,4 +192,36 @@ test('messages about a stopped bot name the key that a strategy file without app
     );
   writeFileSync(join(stateDir, 'PAPER'), '');
   for (const text of await said()) expect(text).toContain('the bot reads the file at its next start');
+});
+
+test('a file that froze the bot does not start again until a resume, pinned or not; another text starts', () => {
+  const { dir, yaml } = folderWith(OWN_STRATEGY);
+  const stateDir = join(dir, 'state');
+  const started: string[] = [];
+  const start = (isPaper = false) =>
+    readTradedConfig(
+      yaml,
+      startApproval(yaml, {
+        ...{ ...(isPaper && { state: stateDir }), isPaper, warn: line => expect.unreachable(line) },
+        onApproved: (inDir, { name }) => started.push(`${name} in ${inDir}`),
+      }),
+    );
+  start();
+  const { name, sha256 } = strategyFileOf('own.ts', OWN_STRATEGY);
+  expect(started).toEqual([`${name} in ${stateDir}`]);
+  const other = strategyFileOf('own.ts', `${OWN_STRATEGY}//`).name;
+  haltFrozen({ stateDir, strategies: [other, name] }, 5);
+  const refused = `./own.ts: the strategy file ${other} or ${name} froze the bot with a loop in a timer or promise, and trading is halted; correct the file, or end the halt with puntas resume to run it again`;
+  expect(() => start()).toThrow(new UnapprovedStrategy(refused));
+  expect(() => start(true)).toThrow(refused);
+  const text = readFileSync(yaml, 'utf8');
+  writeFileSync(yaml, text.replace('file: ./own.ts', `file: ./own.ts\n  sha256: ${sha256}`));
+  expect(() => start()).toThrow(refused);
+  writeFileSync(yaml, text);
+  writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}// corrected\n`);
+  start();
+  writeFileSync(join(dir, 'own.ts'), OWN_STRATEGY);
+  latchIn(stateDir).lift('looked at it');
+  start();
+  expect(started.length).toBe(3);
 });

@@ -1,11 +1,7 @@
-/** A bot whose strategy file never returns, from a call or from a timer that the file starts: real processes. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** A bot whose strategy file never returns, from a call or from a promise that waits: real processes. */
 import { afterAll, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
-import { quotingBy } from '../../strategies/ownFile.ts';
 import { Bench, endPrograms, puntas, ran } from '../program.ts';
+import { COUNTED, QUOTE, strategyFileBot } from './strategyFileBot.ts';
 
 const bench = new Bench();
 afterAll(async () => {
@@ -13,32 +9,8 @@ afterAll(async () => {
   bench.clear();
 });
 
-/** Starts the embedded exchange, and writes a configuration for it whose strategy file has this body of `quote`. */
-async function remoteBot(body: string, keys: object = {}) {
-  const exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
-  const face = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as Record<string, string>;
-  const access = { PUNTAS_API_KEY: face['key']!, PUNTAS_API_SECRET: face['secret']! };
-  const own = join(mkdtempSync(join(tmpdir(), 'puntas-loop-')), 'own.ts');
-  writeFileSync(own, quotingBy(body));
-  const config = bench.config('sandbox', text => {
-    const { skew: _, ...tree } = parse(text) as Record<string, unknown>;
-    return stringify({
-      ...tree,
-      strategy: { file: own, halfSpreadBps: 16, amount: '0.006' },
-      exchange: { kind: 'remote', restUrl: face['url'], streamUrl: face['stream'] },
-      ...keys,
-    });
-  });
-  const status = async () => (await ran(['status', '-c', config], access)).stdout.replace(/\s+/g, ' ');
-  return { access, config, status };
-}
-
-// Not `flow.share`, which each trade sets.
-const COUNTED = 'const seen = flow as { calls?: number }; seen.calls = (seen.calls ?? 0) + 1;';
-const QUOTE = 'return around(p, lots, view, [...fairSteps(view)]);';
-
 test('a loop in a call empties both sides within seconds, and the bot obeys signals, a halt and the next start', async () => {
-  const { access, config, status } = await remoteBot(`${COUNTED} while (seen.calls > 60); ${QUOTE}`);
+  const { access, config, status } = await strategyFileBot(bench, `${COUNTED} while (seen.calls > 60); ${QUOTE}`);
   const bot = puntas(['run', '-c', config], access);
   await bot.sees(/"msg":"quoting"/);
   await bot.sees(/own\.ts failed: quote: expected an end within 2 s, found none; look for a loop without an end;/);
@@ -54,9 +26,10 @@ test('a loop in a call empties both sides within seconds, and the bot obeys sign
   expect((await again.ended).code).toBe(0);
 });
 
-test('a loop in a timer of the file freezes the bot: the sentinel cancels its orders, and trading stays halted', async () => {
-  const { access, config, status } = await remoteBot(
-    `${COUNTED} if (seen.calls === 60) setTimeout(() => { for (;;); }); ${QUOTE}`,
+test('a wait in a promise of the file, which computes nothing, leaves the frozen bot to its sentinel, which halts it', async () => {
+  const { access, config, status } = await strategyFileBot(
+    bench,
+    `${COUNTED} if (seen.calls === 60) Promise.resolve().then(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)); ${QUOTE}`,
     { sentinel: { ttlMs: 5_000 } },
   );
   const bot = puntas(['run', '-c', config], access);

@@ -68,7 +68,7 @@ export function environmentReference(): string {
     '# Exit codes, files and environment',
     '## Exit codes',
     table('code', Object.fromEntries(codes)),
-    'After Ctrl-C, `npx` and `npm` return 130 instead.',
+    'After Ctrl-C, `npx` and `npm` return 130 instead. A bot that its [strategy file](strategy-files.md#when-it-fails) froze returns 3 and names no order.',
     '## Files',
     'In the [state directory](state-directory.md) (`state.dir`):',
     table('file', STATE_FILES),
