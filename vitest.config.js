@@ -133,6 +133,7 @@ const MANY = [
   'ccxt/texts',
   'config/config',
   'config/livePriceKeys',
+  'config/parameterPlace',
   'conformance/account',
   'conformance/cancels',
   'conformance/changing',

@@ -15,7 +15,13 @@ import { crossProblems, isSection, withoutValues } from './config/crossFieldChec
 import { problemsOf, type Problem } from './config/problems.ts';
 import { pathInFile, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
 import { schemaFor, type Config, type ConfigSchema } from './config/schema.ts';
-import { selectsFile, withStrategyFile, type StrategyFiles, type WithStrategyFile } from './config/strategyFiles.ts';
+import {
+  filesReadOnce,
+  withoutCode,
+  withStrategyFile,
+  type StrategyFiles,
+  type WithStrategyFile,
+} from './config/strategyFiles.ts';
 import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 
 export { changedBook, configChanges, isTradingChange } from './config/changes.ts';
@@ -28,6 +34,7 @@ export {
   typedParameter,
 } from './config/parameters.ts';
 export type { ParameterDirection, ShownParameter } from './config/parameters.ts';
+export { isKeyOfBook, parameterPlace } from './config/parameterPlace.ts';
 export { changedYaml } from './config/text/changedYaml.ts';
 export {
   booksOf,
@@ -50,15 +57,17 @@ export {
   readsPerMinute,
 } from './config/sections/reference.ts';
 export type { ExternalReference, FeedConfig, LiveFeed } from './config/sections/reference.ts';
-export { configSchema, schemaFor } from './config/schema.ts';
+export { BOOKS_MAX, configSchema, schemaFor } from './config/schema.ts';
 export type { ConfigSchema } from './config/schema.ts';
 export {
   hasCode,
+  strategyHashesIn,
   strategyHashIn,
   strategyPinIn,
   strategySchema,
   strategyTextIn,
   withoutStrategyText,
+  withFileIn,
   withStrategyFile,
 } from './config/strategyFiles.ts';
 export type { FoundStrategyFile, StrategyFiles } from './config/strategyFiles.ts';
@@ -82,7 +91,7 @@ export type { ElsewhereSettings, RemoteSettings, SecondSettings } from './config
 export type { Config } from './config/schema.ts';
 export type { StrategyConfig } from './config/sections/strategy.ts';
 export type { WebhookSettings } from './config/sections/webhooks.ts';
-export { pathOfText, placeOf, withSource, yamlPathOf } from './config/text/configSource.ts';
+export { pathOfText, placeOf, withSource } from './config/text/configSource.ts';
 export type { TakesEffect } from './config/sections/takesEffect.ts';
 export { plainAddressProblem } from './config/sections/values.ts';
 export {
@@ -118,14 +127,9 @@ export function loadConfig(
   const read = readYaml(text, fileName, 'like book: btc_mxn');
   if (!read.ok) return refused(read.error);
   const { value: current, taken, twice } = withCurrentKeys(read.value);
-  const isOfBooks = bookValues(current) !== null;
-  const given = isOfBooks ? { value: current, problems: [], keys: null } : withStrategyFile(current, files);
-  const { value, problems: fileProblems, keys }: WithStrategyFile = given;
-  // A section whose file has an error cannot be checked; the error of the file is its only problem.
-  const isKnown = ({ path }: Problem) => fileProblems.length === 0 || path[0] !== 'strategy';
   const secretPaths = pathsOfSecrets(read.root);
   const source = (path: readonly PropertyKey[]) => read.source(pathInFile(path, taken));
-  const checked = checkedBooks({ value, keys }, source, venues);
+  const checked = checkedBooks(current, filesReadOnce(files), source, venues);
   const told = new Set([
     ...secretPaths.map(path => path.join('.')),
     ...checked.found.flatMap(problem => problem.intendedKey ?? []),
@@ -133,8 +137,7 @@ export function loadConfig(
   const all: readonly Problem[] = [
     ...secretPaths.map(path => ({ path, message: SECRET_ADVICE, aboutKey: true })),
     ...twice.map(givenTwice),
-    ...fileProblems,
-    ...checked.found.filter(problem => isKnown(problem) && !told.has(problem.path.join('.'))),
+    ...checked.found.filter(problem => !told.has(problem.path.join('.'))),
     ...checked.beyond,
   ];
   const problems = all.filter(({ isWarning }) => isWarning !== true);
@@ -154,7 +157,7 @@ export function loadConfig(
 /** Result of checking one value. `config`: `null` if the value does not fit the schema. */
 type Checked = {
   readonly config: Config | null;
-  /** Schema problems; if the value fits the schema, the problems between its keys. */
+  /** Problems of the strategy file and of the schema; if the value fits the schema, those between its keys. */
   readonly found: readonly Problem[];
   /** Problems between the keys of the valid part. */
   readonly beyond: readonly Problem[];
@@ -162,11 +165,28 @@ type Checked = {
 
 type SourceOf = Parameters<typeof problemsOf>[3];
 
-/** Parsed YAML, and the schema of the section of its strategy file, as `withStrategyFile` returns them. */
-type Given = Pick<WithStrategyFile, 'value' | 'keys'>;
+/** Checks the parsed YAML of one book, with its strategy file. */
+function checkedBook(
+  given: unknown,
+  files: StrategyFiles,
+  source: SourceOf,
+  venues: readonly string[] | undefined,
+): Checked {
+  const { value, problems, keys } = withStrategyFile(given, files);
+  const checked = checkedValue(value, keys, source, venues);
+  if (problems.length === 0) return checked;
+  // A section whose file has an error cannot be checked; the error of the file is its only problem.
+  const others = checked.found.filter(({ path }) => path[0] !== 'strategy');
+  return { ...checked, config: null, found: [...problems, ...others] };
+}
 
-/** Checks the parsed YAML of one book. */
-function checkedBook({ value, keys }: Given, source: SourceOf, venues: readonly string[] | undefined): Checked {
+/** Checks the parsed YAML of one book. `keys`: schema of the section of its strategy file; `null` if it has none. */
+function checkedValue(
+  value: unknown,
+  keys: WithStrategyFile['keys'],
+  source: SourceOf,
+  venues: readonly string[] | undefined,
+): Checked {
   const schema = schemaFor(keys);
   const parsed = schema.safeParse(value);
   if (parsed.success) {
@@ -177,25 +197,20 @@ function checkedBook({ value, keys }: Given, source: SourceOf, venues: readonly 
   return { config: null, found, beyond: problemsOfTheRest(value, schema, parsed.error.issues, found, venues) };
 }
 
-/** Checks the parsed YAML of one of several books, which cannot have a strategy file. */
-function checkedOfSeveral(value: unknown, source: SourceOf, venues: readonly string[] | undefined): Checked {
-  const checked = checkedBook({ value, keys: null }, source, venues);
-  if (!selectsFile(value)) return checked;
-  const message = 'a strategy file works with one book only; write book instead of books, or select a strategy by name';
-  const others = checked.found.filter(({ path }) => path[0] !== 'strategy');
-  return { ...checked, config: null, found: [{ path: ['strategy', 'file'], message }, ...others] };
-}
-
 /** Checks the parsed YAML of a file with one or several books. */
-function checkedBooks(given: Given, source: SourceOf, venues: readonly string[] | undefined): Checked {
-  const { value } = given;
+function checkedBooks(
+  value: unknown,
+  files: StrategyFiles,
+  source: SourceOf,
+  venues: readonly string[] | undefined,
+): Checked {
   const values = bookValues(value);
   if (values === null) {
-    const one = checkedBook(given, source, venues);
+    const one = checkedBook(value, files, source, venues);
     return one.config === null ? one : { ...one, found: [...one.found, ...accountLimitProblems([one.config])] };
   }
   const each = values.map(({ entry, value: one }) => ({
-    ...checkedOfSeveral(one, path => source(pathOfBook(path, value, entry)), venues),
+    ...checkedBook(one, files, path => source(pathOfBook(path, value, entry)), venues),
     inFile: (problem: Problem): Problem => ({ ...problem, path: pathOfBook(problem.path, value, entry) }),
   }));
   const configs = each.flatMap(({ config }) => config ?? []);
@@ -300,10 +315,7 @@ const givenTwice = ({ old, now }: RenamedKey): Problem => ({
  * current names. The text of a strategy file is removed: a replay has the recorded quotes, and runs no recorded code.
  */
 export function recordedConfig(setup: string): Config {
-  const config = withCurrentKeys(JSON.parse(setup)).value as Config;
-  if (!('file' in config.strategy)) return config;
-  const { code: _, ...strategy } = config.strategy;
-  return { ...config, strategy };
+  return withoutCode(withCurrentKeys(JSON.parse(setup)).value as Config);
 }
 
 /** Value of the key `trial` if the trial order leaves the booking of transfers to the bot. */

@@ -36,7 +36,7 @@ import { chosenStored, hedgeVenueOf, referenceTapes, tapesIn } from './recording
 import { endWithParent } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
 import type { Config } from '../../src/config.ts';
-import { readConfig, type StrategyApproval } from '../../src/wiring/configFile.ts';
+import { readConfig, readTradedConfig, type StrategyApproval } from '../../src/wiring/configFile.ts';
 import { backtestDesk } from '../app/desk/deskBacktest.ts';
 import { deskFiles, writeDesk } from '../app/desk/deskFiles.ts';
 import { describeDesk } from '../app/desk/deskText.ts';
@@ -187,11 +187,10 @@ function addBacktest(program: Command): void {
     });
 }
 
-/** Returns the configuration if it has several books; `null` otherwise. */
-function deskConfigOf({ config: path, venueFees: fees }: BacktestFlags): Config | null {
-  if (path === undefined) return null;
-  const config = readConfig(path);
-  return config.books === undefined ? null : withVenueFees(config, fees);
+/** Returns the configuration, with its strategy files, if it has several books; `null` otherwise. */
+function deskConfigOf({ config: path, venueFees: fees, strategyFiles }: BacktestFlags): Config | null {
+  if (path === undefined || readConfig(path).books === undefined) return null;
+  return withVenueFees(readTradedConfig(path, strategyFiles ? undefined : refuseAll), fees);
 }
 
 /** Flags that a backtest of several books does not support. */

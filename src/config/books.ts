@@ -233,7 +233,6 @@ export function configOfBooks(configs: readonly Config[]): Config {
  * base currency. `null` if these books cannot be used together.
  */
 export function withMoreBooks(config: Config, more: readonly Config[]): Config | null {
-  if ('file' in config.strategy) return null;
   const configs = [...booksOf(config)];
   for (const one of more) {
     const isHome = configs.every(({ book }) => pairOf(book)[0] !== pairOf(one.book)[0]);

@@ -13,8 +13,11 @@ import {
   strategyFileOf,
   strategyIdentity,
   type StrategyCode,
+  type StrategyFile,
 } from '../../strategies/index.ts';
+import { booksOf } from './books.ts';
 import type { Problem } from './problems.ts';
+import type { Config } from './schema.ts';
 import type { StrategyConfig } from './sections/strategy.ts';
 
 /** Access of a command to strategy files. */
@@ -129,6 +132,35 @@ function readOrNull(read: () => string): string | null {
   }
 }
 
+/**
+ * Returns an access that reads each file once and asks about each text once, so that books with the same file get the
+ * same text.
+ */
+export function filesReadOnce({ read, isRun, assertMayRun }: StrategyFiles): StrategyFiles {
+  const texts = new Map<string, string>();
+  const asked = new Set<string>();
+  return {
+    isRun,
+    read: file => {
+      const text = texts.get(file) ?? read(file);
+      texts.set(file, text);
+      return text;
+    },
+    assertMayRun: found => {
+      const key = JSON.stringify(found);
+      if (!asked.has(key)) assertMayRun?.(found);
+      asked.add(key);
+    },
+  };
+}
+
+/** Returns the configurations of the books that have a strategy file, in their order. */
+export const withFileIn = (config: Config): readonly BookWithFile[] =>
+  booksOf(config).flatMap(one => ('file' in one.strategy ? [{ ...one, strategy: one.strategy }] : []));
+
+/** Configuration of a book that has a strategy file. */
+export type BookWithFile = Config & { readonly strategy: StrategyFile };
+
 /** Whether a section has the text of a strategy file. */
 export const hasCode = (section: unknown): section is StrategyCode =>
   isTree(section) && typeof section['code'] === 'string';
@@ -138,11 +170,23 @@ export const strategySchema = (section: StrategyCode): z.ZodType<StrategyConfig>
   sectionSchema(definitionIn(section)) as unknown as z.ZodType<StrategyConfig>;
 
 /** Returns a configuration as an operator writes it: without the keys that a reader adds. */
-export function withoutStrategyText<T extends Tree>(tree: T): T {
-  const section = tree['strategy'];
-  if (!isTree(section) || !Object.hasOwn(section, 'file')) return tree;
-  const { name: _, sha256: __, code: ___, tolerance: ____, ...written } = section;
-  return { ...tree, strategy: written };
+export const withoutStrategyText = <T extends Tree>(tree: T): T =>
+  withFileSections(tree, ({ name: _, sha256: __, code: ___, tolerance: ____, ...written }) => written);
+
+/** Returns a configuration without the texts of its strategy files. */
+export const withoutCode = <T extends Tree>(tree: T): T => withFileSections(tree, ({ code: _, ...section }) => section);
+
+/** Returns a configuration whose sections of strategy files, also those of its books, are changed by `change`. */
+function withFileSections<T extends Tree>(tree: T, change: (section: Tree) => Tree): T {
+  const { strategy: section, books } = tree;
+  const isFile = isTree(section) && Object.hasOwn(section, 'file');
+  return {
+    ...tree,
+    ...(isFile && { strategy: change(section) }),
+    ...(Array.isArray(books) && {
+      books: books.map((entry: unknown) => (isTree(entry) ? withFileSections(entry, change) : entry)),
+    }),
+  };
 }
 
 /** Returns the text of the strategy file of a configuration, checked or as parsed; `undefined` if it has none. */
@@ -156,6 +200,11 @@ export function strategyPinIn(text: string, entry = 0): string | null {
   const pin: unknown = tree.getIn([...(tree.hasIn(own) ? own : ['strategy']), 'sha256']);
   return typeof pin === 'string' ? pin : null;
 }
+
+/** Returns the different SHA-256 (hex) of the strategy files of all books, in their order. */
+export const strategyHashesIn = (config: Config): readonly string[] => [
+  ...new Set(booksOf(config).flatMap(one => strategyHashIn(one) ?? [])),
+];
 
 /** Returns the SHA-256 (hex) of the strategy file of a configuration; `undefined` if it has none or is unread. */
 export function strategyHashIn({ strategy }: { readonly strategy?: unknown }): string | undefined {

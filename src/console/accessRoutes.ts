@@ -216,8 +216,11 @@ function addActions(
   server.get('/actions/parameters', async (request, reply) => {
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
+    const { book } = request.query as { readonly book?: unknown };
+    if (book !== undefined && (typeof book !== 'string' || !BOOK_PATTERN.test(book)))
+      return replyProblem(reply, 422, 'book: expected a symbol like btc_mxn');
     try {
-      return actions.parameters();
+      return actions.parameters(book);
     } catch (error) {
       return replyProblem(reply, 422, error instanceof Error ? error.message : String(error));
     }

@@ -21,16 +21,16 @@ import {
 /** Read of the API; days are UTC days as text. */
 export type ApiRead =
   | { readonly what: 'config' }
-  | { readonly what: 'parameters' }
   | ((
       | { readonly what: 'status' }
+      | { readonly what: 'parameters' }
       | { readonly what: 'summary' }
       | { readonly what: 'report'; readonly from?: string; readonly to?: string }
       | { readonly what: 'explain'; readonly at: number | null }
       | { readonly what: 'fills'; readonly max: number }
       | { readonly what: 'events'; readonly max: number }
     ) & {
-      /** Book of the answer; if absent, all books or, for `explain`, the first. */
+      /** Book of the answer; if absent, all books or, for `explain`, the first. For `parameters`, the keys of all. */
       readonly book?: string;
     });
 
@@ -174,7 +174,7 @@ function handlersOf(
     status: json(query => ({ what: 'status', ...inBook(query) })),
     summary: json(query => ({ what: 'summary', ...inBook(query) })),
     config: json(() => ({ what: 'config' })),
-    parameters: json(() => ({ what: 'parameters' })),
+    parameters: json(query => ({ what: 'parameters', ...inBook(query) })),
     report: json(({ from, to, ...query }) => ({
       what: 'report',
       ...inBook(query),

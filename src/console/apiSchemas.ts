@@ -66,6 +66,10 @@ const said = {
 const book: ApiSchema = { type: 'string', pattern: BOOK_PATTERN.source };
 /** Query of a read of one book. */
 const ofBook = { book: { ...book, description: 'Book, of a bot with several; if omitted, all' } };
+/** Book of a parameter, of a bot with several. */
+const ofParameter = {
+  book: { ...book, description: 'Book whose keys are meant; if omitted, the keys that all share' },
+};
 /** Field of an action that can apply to one book. */
 const inBook = { book: { ...book, description: 'Book to act on; if omitted, the whole bot' } };
 const minutes = {
@@ -106,7 +110,7 @@ const change = {
 };
 const changeOver: ApiSchema = {
   type: 'object',
-  properties: { key: { type: 'string' }, value: { type: ['string', 'null'] } },
+  properties: { key: { type: 'string' }, value: { type: ['string', 'null'] }, book: { type: 'string' } },
   required: ['key', 'value'],
   description: 'Change that restores the earlier value of the parameter',
 };
@@ -159,7 +163,7 @@ const ACTION_BODIES: Partial<Readonly<Record<ApiAction, ApiSchema>>> = {
     (['reduce', 'halt', 'resume'] as const).map(action => [action, body({ ...said, ...inBook }, ['reason', 'by'])]),
   ),
   pause: body({ ...said, ...inBook, minutes }, ['reason', 'by']),
-  set: body({ ...said, ...change }, ['reason', 'by', 'key', 'value', 'digest']),
+  set: body({ ...said, ...ofParameter, ...change }, ['reason', 'by', 'key', 'value', 'digest']),
 };
 
 export const API_ROUTES = {
@@ -290,6 +294,7 @@ export const API_ROUTES = {
     needsToken: true,
     role: 'viewer',
     summary: 'Keys that set can change, with value, unit, help and permitted direction; and the last changes',
+    query: ofParameter,
     answer: {
       type: 'object',
       properties: {

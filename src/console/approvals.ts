@@ -30,7 +30,7 @@ export type ActionOver = {
   readonly end: 'done' | 'refused';
   readonly lines: readonly string[];
   /** Change that restores the earlier value of a parameter, after the action `set`. */
-  readonly undo?: { readonly key: string; readonly value: string | null };
+  readonly undo?: { readonly key: string; readonly value: string | null; readonly book?: string };
 };
 
 export type Prepared = {
@@ -53,8 +53,11 @@ export type ConsoleActions = {
   readonly cost: (by: string, onShare: OnReplayed) => Promise<readonly string[]>;
   /** Decisions on the proposals of agents; absent if operators cannot decide here. */
   readonly proposals?: ConsoleProposals;
-  /** Returns the parameters of the configuration file. Throws an error with a message for the operator. */
-  readonly parameters: () => ShownParameters;
+  /**
+   * Returns the parameters of a book in the configuration file; without `book`, those of the only book, or those that
+   * all books share. Throws an error with a message for the operator.
+   */
+  readonly parameters: (book?: string) => ShownParameters;
 };
 
 /** Proposal that a person has read: its id, and the digest of its content. */

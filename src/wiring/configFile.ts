@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs';
 import { fileProblem, orNull, readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import { dirname, join, resolve } from 'node:path';
-import { loadConfig, placeOf, withSource, type Config, type FoundStrategyFile } from '../config.ts';
+import { loadConfig, placeOf, withFileIn, withSource, type Config, type FoundStrategyFile } from '../config.ts';
 import { missingFileAdvice, packageFolder } from './shipped/shippedFiles.ts';
 import { readGivenFile, UsageError } from './usageError.ts';
 import { unreadKeys, VENUES } from './venueRegistry.ts';
@@ -117,12 +117,15 @@ export function refuseBooks(config: Config, what: string): void {
 
 /**
  * Rejects a configuration with a strategy file for a task that computes quotes in a process that does not run the file.
+ * `books`: books whose quotes the task computes; if omitted, all.
  * @throws UsageError
  */
-export function refuseStrategyFile(config: Config, what: string): void {
-  if (!('file' in config.strategy)) return;
+export function refuseStrategyFile(config: Config, what: string, books?: readonly string[]): void {
+  const found = withFileIn(config).find(({ book }) => books?.includes(book) ?? true);
+  if (found === undefined) return;
+  const place = config.books === undefined ? placeOf(config, ['strategy', 'file']) : found.book;
   throw new UsageError(
-    `${placeOf(config, ['strategy', 'file'])}: expected a strategy of Puntas for ${what}, found the strategy file ${config.strategy.file}; change the YAML file and reload it`,
+    `${place}: expected a strategy of Puntas for ${what}, found the strategy file ${found.strategy.file}; change the YAML file and reload it`,
   );
 }
 
@@ -158,14 +161,21 @@ function warnOnce(line: string): void {
 
 /** Makes every path of a configuration absolute. */
 function pathsFrom(folder: string, config: Config): Config {
-  const { books, exchange, paper, state, reference, strategy, console: page } = config;
+  const { books, exchange, paper, state, console: page } = config;
   const at = (path: string) => resolve(folder, path);
   const feedsFrom = (of: NonNullable<Config['reference']>) => ({
     ...of,
     feeds: of.feeds.map(feed => (feed.file === undefined ? feed : { ...feed, file: at(feed.file) })),
   });
+  const sectionsFrom = ({ strategy, reference }: Partial<Pick<Config, 'strategy' | 'reference'>>) => ({
+    ...(strategy !== undefined &&
+      'file' in strategy &&
+      typeof strategy.historyTape === 'string' && { strategy: { ...strategy, historyTape: at(strategy.historyTape) } }),
+    ...(reference && { reference: feedsFrom(reference) }),
+  });
   return {
     ...config,
+    ...sectionsFrom(config),
     ...(exchange.kind === 'embedded' &&
       exchange.market.kind === 'tape' && {
         exchange: {
@@ -186,8 +196,6 @@ function pathsFrom(folder: string, config: Config): Config {
       stateDir: at(paper.stateDir),
       ...(paper.fittedFile !== undefined && { fittedFile: at(paper.fittedFile) }),
     },
-    ...('file' in strategy &&
-      typeof strategy.historyTape === 'string' && { strategy: { ...strategy, historyTape: at(strategy.historyTape) } }),
     state: { ...state, dir: at(state.dir) },
     ...(page && {
       console: {
@@ -196,9 +204,6 @@ function pathsFrom(folder: string, config: Config): Config {
         ...(page.viewerTokenFile !== undefined && { viewerTokenFile: at(page.viewerTokenFile) }),
       },
     }),
-    ...(reference && { reference: feedsFrom(reference) }),
-    ...(books && {
-      books: books.map(book => ({ ...book, ...(book.reference && { reference: feedsFrom(book.reference) }) })),
-    }),
+    ...(books && { books: books.map(book => ({ ...book, ...sectionsFrom(book) })) }),
   };
 }

@@ -2,7 +2,19 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { booksOf, liveOrdersMax, loadConfig, sharedReadsOf, type Config } from '../../src/config.ts';
+import {
+  booksOf,
+  liveOrdersMax,
+  loadConfig,
+  recordedConfig,
+  sharedReadsOf,
+  strategyHashesIn,
+  withFileIn,
+  withoutStrategyText,
+  type Config,
+  type FoundStrategyFile,
+} from '../../src/config.ts';
+import { changedOwn, OWN_STRATEGY } from '../strategies/ownFile.ts';
 
 const fileOf = (name: string): Record<string, unknown> =>
   parse(readFileSync(new URL(`../../config/${name}.yaml`, import.meta.url), 'utf8')) as Record<string, unknown>;
@@ -70,19 +82,6 @@ describe('the list of books', () => {
       'a key of the account',
       withBooks({ ...first, instance: 'x' }, second),
       [/books\.0\.instance: shared by all books/],
-    ],
-    [
-      'a strategy file in one entry',
-      withBooks(first, { ...second, strategy: { file: './own.ts', amount: '1' } }),
-      [/^my\.yaml:\d+:\d+ books\.1\.strategy\.file: a strategy file works with one book only/],
-    ],
-    [
-      'a strategy file for all books',
-      {
-        ...withBooks({ symbol: 'btc_mxn', limits: first!['limits'] }),
-        strategy: { file: './own.ts', amount: '1' },
-      },
-      [/^my\.yaml:\d+:\d+ strategy\.file: a strategy file works with one book only/],
     ],
     ['an unknown key', withBooks({ ...first, limit: {} }, second), [/books\.0\.limit: unknown key/]],
     [
@@ -159,4 +158,79 @@ test('the maximum of live orders is that of all books, and of what is stored in 
   );
   const { books, ...one } = loaded.config;
   expect([books?.length, liveOrdersMax(one, [{ symbol: 'eth_mxn' }])]).toEqual([3, one.limits.ordersMax + 1]);
+});
+
+describe('strategy files of several books', () => {
+  const [first, second, third] = DESK['books'] as readonly Record<string, unknown>[];
+  const own = (file: string, keys: object = {}) => ({ file, halfSpreadBps: 16, amount: '0.1', ...keys });
+  const deskOf = (shared: object, ...books: readonly object[]) => stringify({ ...DESK, strategy: shared, books });
+
+  /** Loads a desk; `texts` has the files. Counts what is read and asked. */
+  function loadedWith(text: string, texts: Readonly<Record<string, string>>, isRun = true) {
+    const [reads, asked]: [string[], FoundStrategyFile[]] = [[], []];
+    const files = {
+      isRun,
+      read: (file: string): string => {
+        reads.push(file);
+        const found = texts[file];
+        if (found === undefined) throw new Error('no such file');
+        return found;
+      },
+      assertMayRun: (found: FoundStrategyFile) => void asked.push(found),
+    };
+    return { loaded: loadConfig(text, 'my.yaml', ['bitso'], files), reads, asked };
+  }
+
+  test('are read once, asked about once, and each book has its own section or that of the file', () => {
+    const { strategy: _, ...other } = second!;
+    const text = deskOf(own('./a.ts'), first!, { ...third, strategy: own('./b.ts', { takerBps: 9 }) }, other);
+    const b = changedOwn('name: \'takers\'', 'name: \'b\'');
+    const { loaded, reads, asked } = loadedWith(text, { './a.ts': OWN_STRATEGY, './b.ts': b });
+    if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+    const sections = booksOf(loaded.config).map(({ strategy }) => strategy);
+    expect(sections).toMatchObject([
+      { file: './a.ts', code: OWN_STRATEGY, takerBps: 2 },
+      { file: './b.ts', code: b, takerBps: 9 },
+      { file: './a.ts', code: OWN_STRATEGY, takerBps: 2 },
+    ]);
+    expect(reads).toEqual(['./a.ts', './b.ts']);
+    expect(asked.map(({ file }) => file)).toEqual(['./a.ts', './b.ts']);
+    expect(strategyHashesIn(loaded.config)).toEqual(asked.map(({ sha256 }) => sha256));
+    // A recording keeps the sections, and a replay gets no code.
+    const recorded = recordedConfig(JSON.stringify(loaded.config));
+    expect(JSON.stringify(recorded)).not.toContain('defineStrategy');
+    expect(booksOf(recorded).map(({ strategy }) => strategy.name)).toEqual(sections.map(({ name }) => name));
+    expect(JSON.stringify(withoutStrategyText(loaded.config as never))).not.toMatch(/defineStrategy|sha256/);
+  });
+
+  test('that are not run are named by their text, and a file that cannot be read is no error', () => {
+    const text = deskOf(own('./a.ts', { unknown: 1 }), first!, { ...second, strategy: own('./lost.ts') });
+    const { loaded, asked } = loadedWith(text, { './a.ts': OWN_STRATEGY }, false);
+    if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+    expect(asked).toEqual([]);
+    const names = withFileIn(loaded.config).map(({ book, strategy }) => [book, strategy.name]);
+    expect(names).toEqual([
+      ['btc_mxn', expect.stringMatching(/^a\.ts@[0-9a-f]{12}$/)],
+      ['eth_mxn', 'lost.ts@unread'],
+    ]);
+  });
+
+  test('that are wrong are reported at the key of their book, and once for a shared section', () => {
+    const errorsWith = (text: string, texts: Readonly<Record<string, string>>): readonly string[] => {
+      const { loaded } = loadedWith(text, texts);
+      return loaded.ok ? [] : loaded.errors;
+    };
+    const { strategy: _, ...other } = second!;
+    const broken = { './a.ts': 'export default 1;' };
+    expect(errorsWith(deskOf(own('./a.ts'), first!, other), broken)).toEqual([
+      expect.stringMatching(/^my\.yaml:\d+:\d+ strategy\.file: \.\/a\.ts: expected a strategy as the default export/),
+    ]);
+    const ofEntry = deskOf(own('./a.ts'), first!, { ...second, strategy: own('./a.ts', { takerBps: 99 }) });
+    expect(errorsWith(ofEntry, { './a.ts': OWN_STRATEGY })).toEqual([
+      expect.stringMatching(/^my\.yaml:\d+:\d+ books\.1\.strategy\.takerBps: /),
+    ]);
+    expect(errorsWith(deskOf(own('./a.ts'), first!, other), {})).toEqual([
+      expect.stringMatching(/strategy\.file: \.\/a\.ts: no such file/),
+    ]);
+  });
 });

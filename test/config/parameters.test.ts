@@ -41,7 +41,7 @@ const FILES = readdirSync(FOLDER)
   .map(name => ({ name, text: readFileSync(join(FOLDER, name), 'utf8') }))
   .flatMap(({ name, text }) => {
     const loaded = loadConfig(text, name);
-    // A reload refuses several books, so no key of theirs is changed.
+    // Places of the keys of several books have tests of their own.
     return loaded.ok && loaded.config.books === undefined ? [{ name, text, config: loaded.config }] : [];
   });
 

@@ -40,8 +40,9 @@
  * It was raised by 105 for strategy files that loop, and their history in previews and by example.
  * It was raised by 60 for what strangers asked: installed releases, digests, and comparisons of single books.
  * It was raised by 50 for bots that a strategy file freezes.
+ * It was raised by 82 for strategy files and parameters of several books.
  */
-export const WORDS_MAX = 48_671;
+export const WORDS_MAX = 48_753;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -58,7 +59,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_390,
-  'docs/console.md': 1_088,
+  'docs/console.md': 1_120,
   'docs/container.md': 620,
   'docs/contents.md': 230,
   'docs/controls.md': 875,
@@ -94,13 +95,13 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/report.md': 545,
   'docs/runbook.md': 3_145,
   'docs/scout.md': 1_050,
-  'docs/several-books.md': 862,
+  'docs/several-books.md': 866,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 345,
   'docs/states.md': 900,
   'docs/strategies.md': 915,
-  'docs/strategy-files.md': 630,
+  'docs/strategy-files.md': 680,
   'docs/tape.md': 250,
   'docs/tune-search.md': 450,
   'docs/tune-workers.md': 300,

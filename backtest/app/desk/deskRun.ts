@@ -10,6 +10,7 @@ import {
 } from '../../index.ts';
 import { booksOf, configOfBooks, type Config } from '../../../src/config.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
+import { isUnread } from '../../../strategies/index.ts';
 import { openRows, replayOf, RUN, type ModelJob, type RowSource } from '../backtest/backtestModel.ts';
 import { openCsv, type CsvOutput } from '../backtest/csvFiles.ts';
 import { withRecordedSource } from '../backtest/recordedReference.ts';
@@ -36,6 +37,8 @@ export function runDeskJob(
   onTurn?: DeskReplayOptions['onTurn'],
 ): DeskRun {
   const { config, books, balances, privatePerMinute, from, to } = job;
+  const unread = booksOf(config).find(({ strategy }) => isUnread(strategy));
+  if (unread !== undefined) throw new Error(`${unread.book}: expected the text of its strategy file, found none`);
   const files: (CsvOutput | null)[] = [];
   try {
     for (const { csv } of books) files.push(csv && openCsv(csv));

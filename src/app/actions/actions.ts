@@ -63,6 +63,8 @@ export type ReloadActionAsk = Asked<'reload'> & {
 };
 
 export type SetAsk = Asked<'set'> & {
+  /** Book whose key changes; absent for a bot with one book, and for a key that all books share. */
+  readonly book?: string;
   /** Dotted path of a key, like `strategy.halfSpreadBps`. */
   readonly key: string;
   /** New value as text; `null` removes the key. */

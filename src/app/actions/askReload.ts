@@ -1,6 +1,6 @@
 /** `puntas reload`: checks the file, writes a request into the bot's state directory, and waits for the answer. */
 import { existsSync } from 'node:fs';
-import { strategyHashIn } from '../../config.ts';
+import { strategyHashesIn, withFileIn } from '../../config.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { ReloadBox } from '../../live/mailbox/mailbox.ts';
@@ -49,11 +49,11 @@ export async function askReload(command: ReloadCommand, clock: Clock): Promise<A
   const box = new ReloadBox(dir);
   const told = await askBot(dir, box, request, clock, `If the bot is not running, ${nextStartText(config, text, dir)}`);
   const answer =
-    isPreview && 'file' in config.strategy
+    isPreview && withFileIn(config).length > 0
       ? await withStrategyPreview(told, strategyIdentityChanges(config, dir), {
           path: file,
           text,
-          sha256: strategyHashIn(config),
+          hashes: strategyHashesIn(config),
           stateDir: dir,
           now: clock.now(),
         })
@@ -68,7 +68,7 @@ export async function askReload(command: ReloadCommand, clock: Clock): Promise<A
 
 type Answer = MailMessage<'reloadAnswer'>;
 
-/** Returns the bot's answer to a preview with the part that needs the strategy file, which the bot does not run. */
+/** Returns the bot's answer to a preview with the part that needs strategy files, which the bot does not run. */
 async function withStrategyPreview(
   told: Answer,
   identity: readonly string[],

@@ -170,8 +170,11 @@ export function statusAt(
   };
 }
 
-const ranFileOf = (moment: StatusMoment | null): string | null =>
-  moment !== null && 'file' in moment.setup.strategy ? moment.setup.strategy.name : null;
+/** Returns the names of the strategy files that ran, each once; `null` if none did. */
+function ranFileOf(moment: StatusMoment | null): string | null {
+  const files = (moment?.books ?? []).flatMap(({ setup: { strategy } }) => ('file' in strategy ? [strategy.name] : []));
+  return files.length === 0 ? null : [...new Set(files)].join(' or ');
+}
 
 /**
  * Returns the newest evidence of open orders. While the bot runs and after a normal stop, the evidence is the bot's own

@@ -10,8 +10,7 @@ import { assertBookStopsRead, holdersOf, holderText, lifeOf, type BotLife, type 
 import { replayedMoment, type ReplayedMoment } from '../inspect/explain.ts';
 import { timeText } from '../../messages/timeText.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
-import { nextPreview, quotesBeside, quotesNothing } from '../run/nextQuotes.ts';
-import { withOwn } from '../run/reloading.ts';
+import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { assertBookKnown, bookOfAsk } from './actionBook.ts';
 import {
@@ -24,6 +23,7 @@ import {
   type SetAsk,
 } from './actions.ts';
 import { costOfFlatten } from './flatten.ts';
+import { recordedNow, recordedPreviews } from './recordedPreview.ts';
 import { assertFileApplied, plannedChange } from './setParameter.ts';
 
 /**
@@ -63,25 +63,21 @@ async function previewSet(
   clock: Clock,
   onInput?: (at: Millis) => void,
 ): Promise<readonly string[]> {
-  const { before, after, line, file } = plannedChange(bot, ask);
-  await assertFileApplied(bot, ask, before.digest, clock);
+  const { after, reloads, books, lines, file } = plannedChange(bot, ask);
+  await assertFileApplied(bot, ask, reloads.before, clock);
   const dir = stateDirOf(bot);
   if (recordingsIn(dir).length === 0)
     throw new UsageError('the effect is unknown, because the bot has no recording yet');
-  const { engine, setup, rules, seen } = replayedMoment({
-    dir,
-    at: null,
-    ...(onInput === undefined ? {} : { onInput }),
-  });
-  const at = seen.at ?? clock.now();
-  const next = nextPreview(withOwn(after.config, setup), rules, engine, at, seen.reference);
-  const nothing = quotesNothing(next, engine, at);
-  if (nothing !== null) throw new UsageError(nothing);
+  const recorded = recordedNow(dir, clock.now(), onInput);
+  const isNamed = after.config.books !== undefined;
+  const changed = recordedPreviews(after.config, recorded).filter(({ book }) => books.includes(book));
+  const stopped = changed.find(({ problem }) => problem !== null);
+  if (stopped !== undefined) throw new UsageError(`${isNamed ? `${stopped.book}: ` : ''}${stopped.problem!}`);
   return [
-    line,
+    ...lines,
     `${file}: Puntas writes this value and asks the bot to reload the file; if the bot refuses, Puntas restores the file`,
-    `quotes now, and with the change (book at ${timeText(at)}, the end of the recording):`,
-    ...quotesBeside(engine, next, rules),
+    `quotes now, and with the change (book at ${timeText(recorded.at)}, the end of the recording):`,
+    ...changed.flatMap(({ book, quotes }) => [...(isNamed ? [`${book}:`] : []), ...quotes]),
   ];
 }
 

@@ -2,7 +2,7 @@
  * Configuration file that a reload applies, and its changes without secrets, for an agent. Sends no request to the
  * running bot.
  */
-import { configChanges, type Config, type ConfigChange } from '../../config.ts';
+import { configChanges, withFileIn, type Config, type ConfigChange } from '../../config.ts';
 import type { Millis } from '../../core/index.ts';
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -59,7 +59,7 @@ export function changesForAgent(bot: WhichBot, { config: next, text }: ReloadedF
 function changed(recorded: Config, next: Config): readonly string[] {
   const changes = configChanges(comparableTo(next, recorded), next).map(shownChange);
   const unread =
-    'file' in next.strategy
+    withFileIn(next).length > 0
       ? ['parameters of the strategy file that the configuration does not set are not compared']
       : [];
   if (changes.length === 0) return ['nothing has changed since the last recorded run', ...unread];

@@ -7,12 +7,14 @@ import { existsSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
+  booksOf,
   changedYaml,
   configChanges,
+  isKeyOfBook,
+  parameterPlace,
   parameterRefusal,
   parameterText,
   typedParameter,
-  yamlPathOf,
   type Config,
 } from '../../config.ts';
 import type { Clock, Millis } from '../../core/index.ts';
@@ -21,13 +23,14 @@ import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { Mailbox, ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { isThere } from '../../live/safety/heartbeat.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
-import { configOfText, readConfigText, refuseBooks, refuseStrategyFile } from '../../wiring/configFile.ts';
+import { configOfText, readConfigText, refuseStrategyFile } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { AbsentBot, UnansweredRequest } from '../inspect/askBot.ts';
 import { askReload } from './askReload.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
-import { changeText, digestOf } from '../run/reloading.ts';
+import { changeText, digestOf, reloadDigestOf } from '../run/reloading.ts';
 import { actionsIn, noteAction } from './actionJournal.ts';
+import { reloadedFile } from './reloadChanges.ts';
 import { stateDirOf, type ActionEnd, type SetAsk } from './actions.ts';
 
 /** Change of the configuration file that is checked but not written yet. */
@@ -35,59 +38,75 @@ export type PlannedChange = {
   readonly file: string;
   readonly before: { readonly text: string; readonly digest: string };
   readonly after: { readonly text: string; readonly digest: string; readonly config: Config };
+  /** Digest of what a reload of the file applies, as `reloadDigestOf` returns it, before and after. */
+  readonly reloads: { readonly before: string; readonly after: string };
   /** Value before and after as text; `null` if not set. */
   readonly from: string | null;
   readonly to: string | null;
-  /** Text of the change, such as `strategy.halfSpreadBps: 11 -> 13`. */
-  readonly line: string;
+  /** Books that the change changes, in their order. */
+  readonly books: readonly string[];
+  /** Text of the change, such as `strategy.halfSpreadBps: 11 -> 13`, one line for each book. */
+  readonly lines: readonly string[];
 };
 
 /** Result of a change. `undo`: change that restores the earlier value; `null` removes the key. */
 export type SetEnd = ActionEnd & {
-  readonly undo?: { readonly key: string; readonly value: string | null };
+  readonly undo?: { readonly key: string; readonly value: string | null; readonly book?: string };
 };
 
 /**
  * Checks a change completely, and writes nothing.
  * @throws UsageError if the change is not permitted, has errors, or if the file cannot be replaced.
  */
-export function plannedChange(bot: WhichBot, { key, value, digest }: SetAsk): PlannedChange {
+export function plannedChange(bot: WhichBot, { key, value, digest, book }: SetAsk): PlannedChange {
   const file = parameterFileOf(bot);
   const problem = replacementProblem(file);
   if (problem !== null) throw new UsageError(`${file}: ${problem}, so no change was made`);
   const { config, text } = readConfigText(file);
-  refuseBooks(config, 'a change of a parameter');
-  refuseStrategyFile(config, 'a change of a parameter');
+  const place = parameterPlace(config, text, key, book);
+  if (typeof place === 'string') throw new UsageError(place);
+  refuseStrategyFile(config, 'a change of a parameter', place.books);
   // Bytes that are not UTF-8 are read as this character, and would be lost.
   if (text.includes('\ufffd'))
     throw new UsageError(`${file}: has bytes that are not UTF-8, or the character U+FFFD, so no change was made`);
   const before = { text, digest: digestOf(text) };
-  if (digest !== undefined && digest !== before.digest)
+  const reloaded = reloadDigestOf(text, config);
+  if (digest !== undefined && digest !== reloaded)
     throw new UsageError(`${file} has changed since it was shown; preview the change again`);
-  const refusal = parameterRefusal(config, key, value);
+  const shown = (of: Config): Config => booksOf(of).find(one => one.book === (book ?? config.book))!;
+  const refusal = parameterRefusal(shown(config), key, value);
   if (refusal !== null) throw new UsageError(refusal);
-  const typed = value === null ? null : typedParameter(config, key, value);
-  const changed = changedYaml(text, yamlPathOf(text, key.split('.')), typed);
+  const typed = value === null ? null : typedParameter(shown(config), key, value);
+  const changed = changedYaml(text, place.path, typed);
   if (!changed.ok) throw new UsageError(`${file}: ${key} cannot be changed: ${changed.problem}`);
   const next = configOfText(file, changed.text);
   const changes = configChanges(config, next);
   if (changes.length === 0) throw new UsageError(`${key} already has this value`);
-  const [change, ...more] = changes;
-  if (change === undefined || change.key !== key || more.length > 0)
+  if (changes.length !== place.keys.length || !changes.every(each => place.keys.includes(each.key)))
     throw new UsageError(
       `${key}: expected a change of this key only, but these keys would change: ${changes.map(each => each.key).join(', ')}`,
     );
-  if (change.takesEffect !== 'reload' && change.takesEffect !== 'live')
-    throw new UsageError(`${changeText(change)}: takes effect only after a restart`);
+  const late = changes.find(({ takesEffect }) => takesEffect !== 'reload' && takesEffect !== 'live');
+  if (late !== undefined) throw new UsageError(`${changeText(late)}: takes effect only after a restart`);
   return {
     file,
     before,
     after: { text: changed.text, digest: digestOf(changed.text), config: next },
-    from: parameterText(config, key),
-    to: parameterText(next, key),
-    line: changeText(change),
+    reloads: { before: reloaded, after: reloadDigestOf(changed.text, next) },
+    from: parameterText(shown(config), key),
+    to: parameterText(shown(next), key),
+    books: place.books,
+    lines: [...changes.map(changeText), ...sharedText(key, place.books)],
   };
 }
+
+/** Returns a line that names the books of a section that several books share; none if only one book changes. */
+const sharedText = (key: string, books: readonly string[]): readonly string[] =>
+  books.length < 2 || !isKeyOfBook(key)
+    ? []
+    : [
+        `${books.join(', ')} share the section ${key.split('.')[0]!} of the file, so each of them changes; to change one book, write its own section into the file`,
+      ];
 
 /**
  * Returns the path of the configuration file.
@@ -135,7 +154,7 @@ export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Prom
   const dir = stateDirOf(bot);
   const recorded = recordedEnd(dir, ask);
   if (recorded !== null) return recorded;
-  const { digest } = plannedChange(bot, ask).before;
+  const digest = plannedChange(bot, ask).reloads.before;
   await assertFileApplied(bot, { ...ask, id: randomUUID() }, digest, clock);
   // The file may have changed during the wait.
   const planned = plannedChange(bot, { ...ask, digest });
@@ -143,6 +162,7 @@ export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Prom
   const record: Changing = {
     ...{ id: ask.id, at: clock.now(), by: ask.by, reason: ask.reason, via: ask.via, file },
     ...{ key: ask.key, from, to, before: before.digest, after: after.digest },
+    ...(ask.book !== undefined && { book: ask.book }),
     ...{ host: hostname(), pid: process.pid },
   };
   const box = new Mailbox(dir, 'changing');
@@ -167,19 +187,24 @@ export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Prom
  * Returns the result that the journal has under the id of the request; `null` if it has none.
  * @throws UsageError if that result is of another request.
  */
-function recordedEnd(dir: string, { id, by, key, value }: SetAsk): SetEnd | null {
+function recordedEnd(dir: string, { id, by, key, value, book }: SetAsk): SetEnd | null {
   const found = actionsIn(dir).find(each => each.id === id);
   if (found === undefined) return null;
   const { end, lines, change } = found;
-  if (found.by !== by || change?.key !== key || change.to !== value)
+  if (found.by !== by || found.book !== book || change?.key !== key || change.to !== value)
     throw new UsageError(`${id}: another action was executed under this id; use a new id`);
-  return { end, lines, ...(end === 'done' ? { undo: { key, value: change.from } } : {}) };
+  return { end, lines, ...(end === 'done' ? { undo: undoOf(key, change.from, book) } : {}) };
 }
+
+const undoOf = (key: string, value: string | null, book: string | undefined): NonNullable<SetEnd['undo']> => ({
+  ...{ key, value },
+  ...(book !== undefined && { book }),
+});
 
 async function appliedOrRestored(
   bot: WhichBot,
   record: Changing,
-  { file, after, line }: PlannedChange,
+  { file, after, lines, reloads }: PlannedChange,
   clock: Clock,
 ): Promise<SetEnd> {
   const finished = (end: ActionEnd) => finish(bot, record, end, clock.now());
@@ -195,7 +220,7 @@ async function appliedOrRestored(
   let answer: Awaited<ReturnType<typeof askReload>>;
   try {
     const { id, by, reason } = record;
-    const request = { config: file, state: stateDirOf(bot), digest: after.digest, paper: false, preview: false };
+    const request = { config: file, state: stateDirOf(bot), digest: reloads.after, paper: false, preview: false };
     answer = await askReload({ ...request, id, by, reason }, clock);
   } catch (error) {
     // The bot may still apply the change. The record stays, and the next change asks the bot again.
@@ -211,7 +236,7 @@ async function appliedOrRestored(
   }
   return answer.end === 'kept'
     ? undone(answer.lines)
-    : finished({ end: 'done', lines: [line, ...answer.lines.filter(each => each !== line)] });
+    : finished({ end: 'done', lines: [...lines, ...answer.lines.filter(each => !lines.includes(each))] });
 }
 
 /**
@@ -257,14 +282,16 @@ async function isApplied(bot: WhichBot, record: Changing, clock: Clock): Promise
   if (waiting.waiting()?.id === record.id) waiting.take();
   try {
     // The bot handles requests in order, so its answer comes after any reload that it still executes.
-    const request = previewRequest(bot, { ...record, id: randomUUID() }, record.after);
+    const request = previewRequest(bot, { ...record, id: randomUUID() }, reloadedFile(bot).digest);
     return (await askReload(request, clock)).end === 'nothing to do';
   } catch (error) {
     // A bot that runs and has not answered may still apply the change.
     if (!(error instanceof AbsentBot)) throw error;
   }
   try {
-    return parameterText(lastConfigOf(dir), record.key) === record.to;
+    const books = booksOf(lastConfigOf(dir));
+    const changed = books.find(({ book }) => book === (record.book ?? books[0]!.book));
+    return changed !== undefined && parameterText(changed, record.key) === record.to;
   } catch {
     return false;
   }
@@ -315,11 +342,16 @@ function restoreFile(bot: WhichBot, record: Changing): { readonly line: string; 
 /** Writes the journal, then removes the record, so that no action is repeated after a kill between the two steps. */
 function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): SetEnd {
   const dir = stateDirOf(bot);
-  const { id, by, reason, via, key, from, to } = record;
+  const { id, by, reason, via, key, from, to, book } = record;
   const lines = [...end.lines];
   try {
     if (!actionsIn(dir).some(each => each.id === id))
-      noteAction(dir, at, { id, by, reason, via, action: 'set', key, value: to, from }, end);
+      noteAction(
+        dir,
+        at,
+        { id, by, reason, via, action: 'set', key, value: to, from, ...(book !== undefined && { book }) },
+        end,
+      );
   } catch (error) {
     lines.push(
       `this action could not be recorded in actions.jsonl: ${error instanceof Error ? error.message : String(error)}`,
@@ -330,7 +362,7 @@ function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): Se
   // Another process may have settled this change, and begun another.
   if (now === null || now.id === id) box.remove();
   rmSync(earlierFilePath(dir, record), { force: true });
-  return { end: end.end, lines, ...(end.end === 'done' ? { undo: { key, value: from } } : {}) };
+  return { end: end.end, lines, ...(end.end === 'done' ? { undo: undoOf(key, from, book) } : {}) };
 }
 
 /** Returns the path of the copy of the earlier file, which exists during a change. */

@@ -1,25 +1,23 @@
 /**
- * Quotes of a configuration whose strategy file is not approved yet, computed from the recording of the running bot.
- * The file runs in a thread of the asking command, with a time limit and without secrets in its environment.
+ * Quotes of a configuration whose strategy files are not approved yet, computed from the recording of the running bot.
+ * The files run in a thread of the asking command, with a time limit and without secrets in its environment.
  */
 import { Worker } from 'node:worker_threads';
-import { configChanges, type Config } from '../../config.ts';
-import { pastTradesUpTo, textOfError, type Millis } from '../../core/index.ts';
-import { TradesOfRun } from '../../live/market/recordedTrades.ts';
+import { configChanges, withFileIn, type Config } from '../../config.ts';
+import { textOfError, type Millis } from '../../core/index.ts';
 import { tradedConfigOfText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { replayedMoment } from '../inspect/explain.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
 import { harmless } from '../run/childProcess.ts';
-import { nextPreview, quotesBeside, quotesNothing, type PastTradesKnown } from '../run/nextQuotes.ts';
-import { changeText, comparableTo, isOwnStrategyKey, withOwn } from '../run/reloading.ts';
+import { changeText, comparableTo, concerns, isOwnStrategyKey } from '../run/reloading.ts';
+import { recordedNow, recordedPreviews } from './recordedPreview.ts';
 
 export type StrategyPreviewAsk = {
   /** Path of the configuration; relative paths in `text` refer to its folder. */
   readonly path: string;
   readonly text: string;
-  /** SHA-256 (hex) of the strategy file that may run; `undefined` if the file could not be read. */
-  readonly sha256: string | undefined;
+  /** SHA-256 (hex) of the strategy files that may run; without those that could not be read. */
+  readonly hashes: readonly string[];
   readonly stateDir: string;
   readonly now: Millis;
 };
@@ -45,11 +43,11 @@ const SHORT_HISTORY =
   '  the preview has the complete trades of this run only, and cannot show quotes; before its first quote, the bot also reads the trades of earlier runs, of the tape, and of the exchange';
 
 /** Whether a key names the strategy file itself. Its change is shown by a process that does not run the file. */
-const isIdentityKey = (key: string): boolean => ['name', 'file', 'sha256'].some(own => key === `strategy.${own}`);
+const isIdentityKey = (key: string): boolean => /^(?:books\.[^.]+\.)?strategy\.(?:name|file|sha256)$/.test(key);
 
 /**
- * Returns the change of the strategy file itself since the last run, one line each. Does not run the file, whose code
- * could show another name or SHA-256. Empty if the last run is unknown.
+ * Returns the changes of the strategy files themselves since the last run, one line each. Runs no file, whose code could
+ * show another name or SHA-256. Empty if the last run is unknown.
  */
 export function strategyIdentityChanges(config: Config, stateDir: string): readonly string[] {
   try {
@@ -62,38 +60,43 @@ export function strategyIdentityChanges(config: Config, stateDir: string): reado
 }
 
 /**
- * Computes a preview, and runs the strategy file in this thread. `onReplayed` is called before the file runs.
+ * Computes a preview, and runs the strategy files in this thread. `onReplayed` is called before the first of them runs.
+ * With several books, only the quotes of books with a file are shown: those of the changed ones if there are any.
  */
 export function strategyPreview(
-  { path, text, sha256, stateDir, now }: StrategyPreviewAsk,
+  { path, text, hashes, stateDir, now }: StrategyPreviewAsk,
   onReplayed: () => void = () => undefined,
 ): StrategyPreview {
   try {
-    const heard = new TradesOfRun(-Infinity);
-    const { engine, rules, seen, setup } = replayedMoment({
-      ...{ dir: stateDir, at: null },
-      onEvent: event => heard.see(event),
-    });
+    const recorded = recordedNow(stateDir, now);
     onReplayed();
     const config = tradedConfigOfText(path, text, found => {
-      if (found.sha256 !== sha256) throw new UsageError(`${found.file}: changed during the preview; try again`);
+      if (!hashes.includes(found.sha256)) throw new UsageError(`${found.file}: changed during the preview; try again`);
     });
-    const at = seen.at ?? now;
-    let isShort = false;
-    const pastTrades = (ms: Millis): PastTradesKnown => {
-      const { since, trades } = heard.complete ?? { since: at, trades: [] };
-      isShort = since > at - ms;
-      return pastTradesUpTo({ now: at, ms, since }, trades);
-    };
-    const next = nextPreview(withOwn(config, setup), rules, engine, at, seen.reference, pastTrades);
-    const nothing = quotesNothing(next, engine, at);
-    if (nothing !== null) return { refused: [nothing] };
-    const changes = configChanges(setup, config).filter(
-      ({ key }) => isOwnStrategyKey(key, config) && !isIdentityKey(key),
+    const isNamed = config.books !== undefined || recorded.config.books !== undefined;
+    const changes = configChanges(recorded.config, config);
+    const files = withFileIn(config).map(({ book }) => book);
+    const changed = files.filter(book => changes.some(change => concerns(change, book)));
+    const shown = changed.length > 0 ? changed : files;
+    const previews = recordedPreviews(config, recorded).filter(({ book }) => files.includes(book));
+    const refused = previews.flatMap(({ book, problem }) =>
+      problem === null ? [] : [isNamed ? `${book}: ${problem}` : problem],
     );
+    if (refused.length > 0) return { refused };
+    const own = changes.filter(({ key }) => isOwnStrategyKey(key, config) && !isIdentityKey(key));
+    const added = shown.filter(symbol => previews.every(({ book }) => book !== symbol));
     return {
-      changes: changes.map(changeText),
-      quotes: [...quotesBeside(engine, next, rules), ...(isShort ? [SHORT_HISTORY] : [])],
+      changes: own.map(changeText),
+      quotes: [
+        ...previews
+          .filter(({ book }) => shown.includes(book))
+          .flatMap(({ book, quotes, isShort }) => [
+            ...(isNamed ? [`${book}:`] : []),
+            ...quotes,
+            ...(isShort ? [SHORT_HISTORY] : []),
+          ]),
+        ...added.map(book => `${book}: the running bot does not have this book yet, so its quotes are not known`),
+      ],
     };
   } catch (error) {
     if (error instanceof UsageError) return { refused: error.message.split('\n') };

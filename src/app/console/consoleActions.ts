@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent, ShownParameters } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
-import { listedParameters } from '../../config.ts';
-import { readConfigText, refuseBooks, refuseStrategyFile } from '../../wiring/configFile.ts';
+import { booksOf, listedParameters, parameterPlace } from '../../config.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { readConfigText, refuseStrategyFile } from '../../wiring/configFile.ts';
 import { reloadedFile } from '../actions/reloadChanges.ts';
 import { parameterFileOf, recoverChange } from '../actions/setParameter.ts';
 import { actionsIn, actionTail, type ActionEntry } from '../actions/actionJournal.ts';
@@ -62,7 +63,7 @@ export function consoleActions(
         },
       };
     },
-    parameters: () => shownParameters(bot),
+    parameters: book => shownParameters(bot, book),
     cost: (by, onShare) => {
       // The estimate does not depend on the maximum cost or the reason.
       const ask = { id: randomUUID(), action: 'flatten', reason: 'estimate of the cost', by, via } as const;
@@ -96,13 +97,14 @@ export function actionAsk(
 ): ActionAsk {
   const name = ACTION_NAMES.find(each => each === action);
   if (name === undefined) throw new Error(`expected one of ${ACTION_NAMES.join(', ')}`);
-  if (book !== undefined && !isBookAction(name)) throw new Error(`${name}: applies to the whole bot; choose all books`);
+  if (book !== undefined && name !== 'set' && !isBookAction(name))
+    throw new Error(`${name}: applies to the whole bot; choose all books`);
   const asked = { id: randomUUID(), reason, by, via };
   const of = book === undefined ? {} : { book };
   if (name === 'flatten') return checkedAsk({ ...asked, action: name, costMax: costMax ?? '' }, clock.now());
   if (name === 'set') {
     if (change === undefined) throw new Error('expected the key of a parameter and its new value');
-    return checkedAsk({ ...asked, action: name, ...change }, clock.now());
+    return checkedAsk({ ...asked, action: name, ...of, ...change }, clock.now());
   }
   if (!isBookAction(name)) return checkedAsk({ ...asked, action: name }, clock.now());
   if (name !== 'pause') return checkedAsk({ ...asked, action: name, ...of }, clock.now());
@@ -114,18 +116,29 @@ export function actionAsk(
 const CHANGES_MAX = 20;
 
 /**
- * Returns the parameters of the configuration file with their last changes.
- * @throws UsageError if the file has errors, several books or a strategy file.
+ * Returns the parameters of the configuration file with their last changes. With several books, those of one book, each
+ * with the books that share it; without `book`, those that all books share.
+ * @throws UsageError if the file has errors, no such book, or a strategy file in a book whose quotes would change.
  */
-export function shownParameters(bot: WhichBot): ShownParameters {
+export function shownParameters(bot: WhichBot, book?: string): ShownParameters {
   const { config, text } = readConfigText(parameterFileOf(bot));
-  refuseBooks(config, 'a change of a parameter');
-  refuseStrategyFile(config, 'a change of a parameter');
+  const books = booksOf(config);
+  const shown = books.find(one => one.book === (book ?? config.book));
+  if (shown === undefined)
+    throw new UsageError(`${book!}: expected a book of this bot (${books.map(one => one.book).join(', ')})`);
+  refuseStrategyFile(config, 'a change of a parameter', book === undefined ? undefined : [book]);
   const changes = actionsIn(bot.stateDir)
-    .flatMap(({ at, by, reason, end, change }) => (end === 'done' && change ? [{ at, by, reason, ...change }] : []))
+    .flatMap(({ at, by, reason, end, change, book: of }) =>
+      end === 'done' && change ? [{ at, by, reason, ...(of !== undefined && { book: of }), ...change }] : [],
+    )
     .slice(-CHANGES_MAX)
     .toReversed();
-  return { digest: reloadDigestOf(text, config), parameters: listedParameters(config), changes };
+  const parameters = listedParameters(shown).flatMap(each => {
+    const place = parameterPlace(config, text, each.key, book);
+    if (typeof place === 'string') return [];
+    return [books.length === 1 ? each : { ...each, books: place.books }];
+  });
+  return { digest: reloadDigestOf(text, config), parameters, changes };
 }
 
 /**

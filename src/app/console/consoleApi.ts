@@ -40,7 +40,7 @@ export function consoleApi(bot: WhichBot, clock: Clock, canAct: boolean, work: A
       }
       if (read.what === 'events')
         return JSON.stringify(work.events(read.book).slice(-read.max).toReversed().map(datedEvent));
-      if (read.what === 'parameters') return JSON.stringify(shownParameters(bot));
+      if (read.what === 'parameters') return JSON.stringify(shownParameters(bot, read.book));
       const asked = botRead(read);
       return reads.of(JSON.stringify(asked), () => work.read(asked));
     },

@@ -13,7 +13,7 @@ import {
   type Clock,
   type Money,
 } from '../../core/index.ts';
-import { booksOf, publicPerMinute, sharedReadsOf, type Config } from '../../config.ts';
+import { booksOf, publicPerMinute, sharedReadsOf, withFileIn, withoutStrategyText, type Config } from '../../config.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { check, type CheckedQuotes, type CheckResult } from './check.ts';
 
@@ -30,7 +30,11 @@ export async function checkBooks(
 ): Promise<CheckResult> {
   const books = booksOf(config);
   if (books.length === 1) return check(config, venue, clock, seed, configFile);
-  const texts: string[] = ['# configuration, including all defaults', stringify(config).trimEnd()];
+  const texts: string[] = [
+    '# configuration, including all defaults',
+    ...withFileIn(config).map(({ book, strategy }) => `# strategy file of ${book}: ${strategy.name}`),
+    stringify(withoutStrategyText(config)).trimEnd(),
+  ];
   const quotes: CheckedQuotes[] = [];
   const problems: string[] = [];
   for (const book of books) {

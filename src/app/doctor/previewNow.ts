@@ -174,7 +174,7 @@ export async function previewNow(
     const beside = { pastTrades: pastTradesOf(config, venue) };
     const historyWarnings: string[] = [];
     const log: Log = { ...SILENT, warn: (_, text) => void historyWarnings.push(text) };
-    const past = await historyOf({ clock, log, venue: { exchange: client }, beside }, engine, rules, Infinity);
+    const past = await historyOf({ clock, log, venue: { exchange: client }, beside }, engine.book, rules, Infinity);
     if (past !== null) engine.step(past);
     const trades = await reads.trades();
     if (isFailed(trades)) throw unreadHere(trades);

@@ -1,6 +1,6 @@
 /** Tools of an agent. They read, preview and propose; no tool executes an action. */
 import { z } from 'zod';
-import { loadConfig } from '../../config.ts';
+import { loadConfig, withFileIn } from '../../config.ts';
 import { PAUSE_MINUTES_MAX } from '../../console/index.ts';
 import { PROPOSED_ACTIONS } from '../../live/mailbox/kinds.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
@@ -139,7 +139,7 @@ function ownTools({ backtest, pages }: AgentToolsOptions): readonly AgentTool[] 
         const venues = VENUES.map(({ name }) => name);
         const loaded = loadConfig(yaml, 'configuration', venues);
         const unread =
-          loaded.ok && 'file' in loaded.config.strategy
+          loaded.ok && withFileIn(loaded.config).length > 0
             ? [
                 'strategy.file: the file is code, which this tool neither reads nor runs; its parameters are not checked',
               ]

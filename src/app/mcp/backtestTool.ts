@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join, sep } from 'node:path';
-import { loadConfig } from '../../config.ts';
+import { loadConfig, withFileIn } from '../../config.ts';
 import type { Clock } from '../../core/index.ts';
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -158,7 +158,7 @@ function refuseForBacktest(name: string, file: string): void {
   );
   if (!loaded.ok)
     throw new UsageError(`${name}: the configuration has errors; an operator can list them with puntas check`);
-  if ('file' in loaded.config.strategy)
+  if (withFileIn(loaded.config).length > 0)
     throw new UsageError(`${name}: a strategy from a file is code, which this tool does not run`);
 }
 

@@ -9,7 +9,7 @@ import { strategyFileOf } from '../../../strategies/index.ts';
 import { orNull, writeDurably } from '../../guard/index.ts';
 import { strategyFilesIn } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { approvedStrategyIn, ranStrategyText } from '../run/approvedStrategy.ts';
+import { approvedStrategiesIn, ranStrategyText } from '../run/approvedStrategy.ts';
 import { digestOf } from '../run/reloading.ts';
 import { pinStrategy, readLive, strategyCopyIn } from './candidate.ts';
 
@@ -55,8 +55,8 @@ function knownStrategy({ strategy, state }: Config, liveFile: string, pin: strin
     const code = current?.sha256 === pin ? now : ranStrategyText(state.dir, pin);
     return code === null ? null : strategyFileOf(file, code);
   }
-  const approved = orNull(() => approvedStrategyIn(state.dir));
-  if (approved === null) return null;
+  const [approved] = orNull(() => approvedStrategiesIn(state.dir)) ?? [];
+  if (approved === undefined) return null;
   return approved.file === file ? approved : current?.sha256 === approved.sha256 ? current : null;
 }
 

@@ -1,5 +1,5 @@
 /** Preview of a rollback: the keys that change, and the quotes of a running bot before and after. */
-import { configChanges, strategyHashIn, type Config } from '../../config.ts';
+import { configChanges, strategyHashesIn, type Config } from '../../config.ts';
 import { replayedMoment } from '../inspect/explain.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
@@ -47,9 +47,9 @@ export async function previewBack({ liveFile, dir, clock }: PromoteOptions): Pro
 }
 
 /** Returns the quotes of the running bot before and after the rollback; none if they need a reference price. */
-async function quotesThen(config: Config, ask: Omit<StrategyPreviewAsk, 'sha256'>): Promise<readonly string[]> {
+async function quotesThen(config: Config, ask: Omit<StrategyPreviewAsk, 'hashes'>): Promise<readonly string[]> {
   if ('file' in config.strategy) {
-    const preview = await threadedStrategyPreview({ ...ask, sha256: strategyHashIn(config) });
+    const preview = await threadedStrategyPreview({ ...ask, hashes: strategyHashesIn(config) });
     return 'refused' in preview ? preview.refused : preview.quotes;
   }
   if (config.reference !== undefined) return [];

@@ -72,7 +72,7 @@ import { limitedCall } from '../../../strategies/index.ts';
 import { superviseChild } from './childProcess.ts';
 import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';
-import { storeApprovedStrategy } from './approvedStrategy.ts';
+import { storeApprovedStrategies } from './approvedStrategy.ts';
 import { assertNotFrozen, assertStrategyApproved } from './strategyApproval.ts';
 import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
@@ -366,6 +366,7 @@ export class BotProcess {
         newStream: () => marketStreamOf(other, venue, clock, seed, client),
         reference: newReference(other),
         newLivePrices: livePricesOf(other, { ...sourceAccessOf(venue, client), streamOf }, clock, seed),
+        pastTrades: pastTradesOf(other, venue),
       })),
       beside: {
         reference: newReference(config),
@@ -453,7 +454,7 @@ export class BotProcess {
   /** Stores the strategy file of a reload. A failed write is only logged, because the new configuration applies. */
   #storeApproval(): void {
     try {
-      storeApprovedStrategy(this.#config.state.dir, this.#config);
+      storeApprovedStrategies(this.#config.state.dir, this.#config);
     } catch (error) {
       this.#options.log.error(
         { error: String(error) },
@@ -557,7 +558,7 @@ export class BotProcess {
     let stop: (why: string) => void = () => undefined;
     const stopped = new Promise<string>(resolve => (stop = resolve));
     // If the process is killed from now on, the next start knows that this file was accepted.
-    storeApprovedStrategy(this.#config.state.dir, this.#config);
+    storeApprovedStrategies(this.#config.state.dir, this.#config);
     rotation.start(() => stop('something broke'));
     this.#removeLeftBooks(rotation);
     onStarted();

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import { textOfError } from '../../core/index.ts';
 import { limitedCall, type OwnCall } from '../../../strategies/index.ts';
+import { BOOKS_MAX } from '../../config.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { FrozenBot } from './frozenProcess.ts';
 
@@ -13,6 +14,8 @@ export type FreezeWatched = { readonly turns: SharedArrayBuffer; readonly bot: F
 
 /** Interval in which the main thread shows that its event loop turns, in ms. */
 const TURN_MS = 200;
+/** Maximum number of files that a halt names: those of the most books, before and after a reload. */
+const NAMED_MAX = 2 * BOOKS_MAX;
 
 export class FreezeWatch {
   readonly #warn: (line: string) => void;
@@ -27,12 +30,12 @@ export class FreezeWatch {
   }
 
   /**
-   * Watches a bot from now on. Call it before code of its strategy file runs, and at a reload again. `strategy`: name
-   * of the file with its hash.
+   * Watches a bot from now on. Call it before code of a strategy file runs, for each file, and at a reload again.
+   * `strategy`: name of the file with its hash.
    */
   start(which: WhichBot, strategy: string): void {
-    // A timer of the file before a reload may still run.
-    this.#strategies = [...this.#strategies.filter(name => name !== strategy), strategy].slice(-2);
+    // A promise of a file before a reload may still run. Each of several books can have its own file.
+    this.#strategies = [...this.#strategies.filter(name => name !== strategy), strategy].slice(-NAMED_MAX);
     const bot: FrozenBot = { ...which, strategies: this.#strategies };
     if (this.#thread === null) this.#thread = this.#threadOf(bot);
     else this.#thread.postMessage(bot);

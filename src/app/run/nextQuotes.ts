@@ -29,6 +29,7 @@ import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { placeNameOf } from '../../wiring/place.ts';
+import type { OwnCall } from '../../../strategies/index.ts';
 
 /** Public trades that are complete since a time. */
 export type PastTradesKnown = Pick<Extract<EngineEvent, { kind: 'history' }>, 'since' | 'trades'>;
@@ -69,7 +70,8 @@ export function nextPreview(
 
 /**
  * Returns the likely first decision of the next run for each book of the next configuration, in order. `balances` are
- * those of currencies that the running bot does not count. Otherwise as `nextPreview`.
+ * those of currencies that the running bot does not count. `ownCall` makes each call into a strategy file; if omitted,
+ * without a time limit. Otherwise as `nextPreview`.
  */
 export function nextPreviews(
   config: Config,
@@ -77,8 +79,9 @@ export function nextPreviews(
   running: Engine,
   at: Millis,
   balances: readonly Balance[] = [],
+  ownCall?: OwnCall,
 ): readonly Preview[] {
-  const [{ rules, pastTrades }, ...others] = books as readonly [PreviewedBook, ...PreviewedBook[]];
+  const [{ rules }, ...others] = books as readonly [PreviewedBook, ...PreviewedBook[]];
   const ledger = running.ledger([]);
   const engine = engineOf(
     config,
@@ -87,14 +90,18 @@ export function nextPreviews(
     undefined,
     false,
     others.map(one => one.rules),
+    ownCall,
   );
   const named = ({ instrument }: Rules) => (others.length === 0 ? {} : { symbol: instrument.symbol });
   // The ledger is copied as text, because the running engine changes its own ledger.
   engine.step({ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) });
   for (const one of books) engine.step({ kind: 'rules', ...named(one.rules), at, ...one.rules });
-  const { historyMs } = engine.books[0]!;
-  const known = pastTrades ?? (() => ({ since: at, trades: [] }));
-  if (historyMs > 0) engine.step({ kind: 'history', at, source: 'the recordings', last: null, ...known(historyMs) });
+  for (const [i, { rules: own, pastTrades }] of books.entries()) {
+    const { historyMs } = engine.books[i]!;
+    const known = pastTrades ?? (() => ({ since: at, trades: [] }));
+    if (historyMs > 0)
+      engine.step({ kind: 'history', ...named(own), at, source: 'the recordings', last: null, ...known(historyMs) });
+  }
   engine.step({
     ...{ kind: 'balances', at, startedAt: at, quiet: true },
     balances: [...countedBalances(running, at), ...balances],

@@ -8,7 +8,9 @@ import {
   changedBook,
   configChanges,
   isTradingChange,
-  strategyHashIn,
+  configOfBooks,
+  strategyHashesIn,
+  withFileIn,
   type Config,
   type ConfigChange,
   type FoundStrategyFile,
@@ -39,6 +41,7 @@ import { writtenProfit, type WrittenProfit } from '../../live/recording/ledgerTe
 import { referenceOf } from '../../wiring/bot.ts';
 import type { StrategyApproval } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { limitedCall } from '../../../strategies/index.ts';
 import { sentenceOf } from '../../messages/exits.ts';
 import { nextPreviews, quotesBeside, quotesNothing, type PreviewedBook } from './nextQuotes.ts';
 
@@ -244,18 +247,27 @@ export class Reloading {
     // A preview runs no strategy file. The asking command compares the keys of the file, and computes the quotes.
     const isShown = ({ key }: ConfigChange) => !(asked.isPreview && isOwnStrategyKey(key, given.config));
     const changes = configChanges(this.#given, given.config).filter(isShown);
-    const failed = this.#host.engine().quoteLogs.find(({ failure }) => failure !== null)?.failure ?? null;
-    if (changes.length === 0 && failed === null)
+    const { books, strategyFailures: failed } = this.#host.engine();
+    if (changes.length === 0 && failed.length === 0)
       return { end: 'nothing to do', lines: ['nothing has changed'], changes };
     const refused = refusedChanges(changes, this.#host.onlyAtStart);
     if (refused.length > 0) return { ...kept(refused), changes };
     const next = withOwn(given.config, config());
     assertUsable(next);
-    // The strategy of a new run is made again, without the error.
-    const hasRun = failed !== null || changes.some(({ takesEffect }) => takesEffect === 'reload');
-    const again = failed === null ? [] : [`the strategy is made again, because ${failed}`];
-    const hasQuotes = hasRun && !(asked.isPreview && 'file' in given.config.strategy);
-    const shown = [...changes.map(changeText), ...again, ...(hasQuotes ? await this.#quotes(next, changes) : [])];
+    // The strategies of a new run are made again, without the errors.
+    const hasRun = failed.length > 0 || changes.some(({ takesEffect }) => takesEffect === 'reload');
+    const again = failed.map(
+      ({ symbol, failure }) =>
+        `the strategy${books.length > 1 ? ` of ${symbol}` : ''} is made again, because ${failure}`,
+    );
+    // The asking command shows the quotes of strategy files, which this process does not run for a preview.
+    const hidden = asked.isPreview ? withFileIn(given.config).map(({ book }) => book) : [];
+    const hasQuotes = hasRun && booksOf(given.config).some(({ book }) => !hidden.includes(book));
+    const shown = [
+      ...changes.map(changeText),
+      ...again,
+      ...(hasQuotes ? await this.#quotes(next, changes, hidden) : []),
+    ];
     if (asked.isPreview) return { end: 'shown', lines: shown, changes };
     const end = await take(next, hasRun);
     if (end.kind === 'kept') return { ...kept([...shown, whyKept(end)]), changes };
@@ -280,11 +292,15 @@ export class Reloading {
           `${source.file}, the file of this bot, differs from the previewed file; pass the bot's own file, or try again`,
         );
     };
+    let inspected: GivenConfig | null = null;
     const given = isPreview
       ? source.inspect()
       : source.read((found, text) => {
-          if (digest === null) assertKnown(found);
-          else assertAsked(digestWith(text, found.sha256));
+          if (digest === null) return assertKnown(found);
+          // The digest is that of all strategy files, and is compared before the first of them runs.
+          inspected ??= source.inspect();
+          const isInspected = text === inspected.text && strategyHashesIn(inspected.config).includes(found.sha256);
+          assertAsked(isInspected ? reloadDigestOf(text, inspected.config) : digestWith(text, [found.sha256]));
         });
     assertAsked(reloadDigestOf(given.text, given.config));
     return given;
@@ -292,10 +308,10 @@ export class Reloading {
 
   /**
    * Returns lines that compare the current quotes with the quotes of the next configuration. With several books, only
-   * the quotes of books with a change are compared.
+   * the quotes of books with a change are compared. The quotes of books in `hidden` are neither compared nor checked.
    * @throws UsageError if a book would not quote, or if trading would halt immediately.
    */
-  async #quotes(next: Config, changes: readonly ConfigChange[]): Promise<readonly string[]> {
+  async #quotes(next: Config, changes: readonly ConfigChange[], hidden: readonly string[]): Promise<readonly string[]> {
     const { client, engine, time } = this.#host;
     const configs = booksOf(next);
     const found: Omit<PreviewedBook, 'running'>[] = [];
@@ -309,12 +325,13 @@ export class Reloading {
     const [running, at] = [engine(), time()];
     const runningOf = (book: string) => running.books.find(({ symbol }) => symbol === book) ?? null;
     const books = found.map((one, i) => ({ ...one, running: runningOf(configs[i]!.book) }));
-    const previews = nextPreviews(next, books, running, at, balances);
+    const previews = nextPreviews(next, books, running, at, balances, limitedCall);
     const isNamed = configs.length > 1 || running.books.length > 1;
     const isShown = (book: string) => !isNamed || changes.some(change => concerns(change, book));
     const lines: string[] = [];
     for (const [i, preview] of previews.entries()) {
       const [{ running: book, rules, added = null }, { book: symbol }] = [books[i]!, configs[i]!];
+      if (hidden.includes(symbol)) continue;
       const nothing = quotesNothing(preview, { book: book ?? added }, at);
       if (nothing !== null) throw new UsageError(isNamed ? `${symbol}: ${nothing}` : nothing);
       if (isShown(symbol)) lines.push(...(isNamed ? [`${symbol}:`] : []), ...quotesBeside({ book }, preview, rules));
@@ -388,23 +405,38 @@ function haltOfAll({ books }: Engine, dir: string): string | null {
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /**
- * Returns the digest of what a reload applies: that of the configuration's text, or, with a strategy file, of this text
- * and the file's SHA-256.
+ * Returns the digest of what a reload applies: that of the configuration's text, or, with strategy files, of this text
+ * and their SHA-256.
  */
-export const reloadDigestOf = (text: string, config: Config): string => digestWith(text, strategyHashIn(config));
+export const reloadDigestOf = (text: string, config: Config): string => digestWith(text, strategyHashesIn(config));
 
-const digestWith = (text: string, strategyHash: string | undefined): string =>
-  digestOf(strategyHash === undefined ? text : `${text}\0${strategyHash}`);
+const digestWith = (text: string, strategyHashes: readonly string[]): string =>
+  digestOf([text, ...strategyHashes].join('\0'));
 
 /** Whether a key belongs to the section of a strategy file, whose parameters are known only to the file. */
-export const isOwnStrategyKey = (key: string, { strategy }: Config): boolean =>
-  'file' in strategy && (key === 'strategy' || key.startsWith('strategy.'));
+export const isOwnStrategyKey = (key: string, config: Config): boolean =>
+  withFileIn(config).some(({ book }) => {
+    const start = `books.${book}.`;
+    const own = key.startsWith(start) ? key.slice(start.length) : config.books === undefined ? key : '';
+    return own === 'strategy' || own.startsWith('strategy.');
+  });
 
 /**
- * Returns a recorded configuration with only those parameters of its strategy file that `config` sets: the defaults of
- * the others are known only to the file, which is not run here.
+ * Returns a recorded configuration with only those parameters of its strategy files that the same book of `config` sets:
+ * the defaults of the others are known only to the file, which is not run here.
  */
-export function comparableTo({ strategy: given }: Config, recorded: Config): Config {
+export function comparableTo(config: Config, recorded: Config): Config {
+  const given = booksOf(config);
+  if (recorded.books === undefined && given.length === 1) return comparableBook(config, recorded);
+  return configOfBooks(
+    booksOf(recorded).map(one => {
+      const same = given.find(({ book }) => book === one.book);
+      return same === undefined ? one : comparableBook(same, one);
+    }),
+  );
+}
+
+function comparableBook({ strategy: given }: Config, recorded: Config): Config {
   const { strategy } = recorded;
   if (!('file' in given) || !('file' in strategy)) return recorded;
   const { name, file: _, ...own } = strategy;
@@ -416,7 +448,7 @@ export function comparableTo({ strategy: given }: Config, recorded: Config): Con
 }
 
 /** Whether a change is of a book, or of a section that all books share. */
-function concerns({ key }: ConfigChange, symbol: string): boolean {
+export function concerns({ key }: ConfigChange, symbol: string): boolean {
   const [first, book] = key.split('.');
   return first !== 'books' || book === undefined || book === symbol;
 }

@@ -1,20 +1,20 @@
 /**
- * Approval of strategy files. A bot that trades with money runs the file that its last run took (`approvedStrategy`). A
- * changed file must be pinned by the key `strategy.sha256`, or approved by a reload.
+ * Approval of strategy files. A bot that trades with money runs the files that its last run took (`approvedStrategy`),
+ * each in any book. Another file must be pinned by the key `strategy.sha256`, or approved by a reload.
  */
 import { textOfError } from '../../core/index.ts';
-import { strategyHashIn, strategyPinIn, type Config, type FoundStrategyFile } from '../../config.ts';
+import { booksOf, strategyHashIn, strategyPinIn, type Config, type FoundStrategyFile } from '../../config.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { configOfText, type StrategyApproval } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { latchIn } from '../../live/safety/latch.ts';
-import { approvedStrategyIn, type RanStrategyFile } from './approvedStrategy.ts';
+import { approvedStrategiesIn, type RanStrategyFile } from './approvedStrategy.ts';
 import { isFrozenBy } from './frozenProcess.ts';
 
 /** Error of a bot that would run a strategy file that is not approved. */
 export class UnapprovedStrategy extends UsageError {}
 
-/** Place in which a bot runs, as far as the approval of its strategy file depends on it. */
+/** Place in which a bot runs, as far as the approval of its strategy files depends on it. */
 export type ApprovalPlace = {
   readonly stateDir: string;
   /** Whether the bot trades with money; otherwise a changed file only causes a warning. */
@@ -24,10 +24,10 @@ export type ApprovalPlace = {
 };
 
 /**
- * Asserts that a strategy file is approved: it is pinned, it is the file that the last run took, or no earlier run of
- * this state directory took a file. `approve`: how the operator approves the changed file.
+ * Asserts that a strategy file is approved: it is pinned, the last run took it, or no earlier run of this state directory
+ * took a file. `approve`: how the operator approves the changed file.
  * @throws UnapprovedStrategy if a bot that trades with money would run a file that is not approved, or if the approved
- * file cannot be read.
+ * files cannot be read.
  */
 export function assertStrategyApproved(
   { file, name, sha256, isPinned }: FoundStrategyFile,
@@ -35,15 +35,16 @@ export function assertStrategyApproved(
   approve: string,
 ): void {
   if (isPinned) return;
-  let last: RanStrategyFile | null = null;
+  let last: readonly RanStrategyFile[] = [];
   let flaw: string | null = null;
   try {
-    last = approvedStrategyIn(stateDir);
+    last = approvedStrategiesIn(stateDir);
   } catch (error) {
     flaw = `the approved strategy file in ${stateDir} cannot be read (${textOfError(error)})`;
   }
-  if (last?.sha256 === sha256 || (last === null && flaw === null)) return;
-  const changed = flaw ?? `the strategy file changed since the last run (${last?.name} -> ${name})`;
+  if (last.some(each => each.sha256 === sha256) || (last.length === 0 && flaw === null)) return;
+  const before = last.map(each => each.name).join(', ');
+  const changed = flaw ?? `the strategy file changed since the last run (${before} -> ${name})`;
   if (!isReal)
     return warn(
       `${file}: ${changed}; ${flaw === null ? 'the changed file' : name} is used, because no money is traded`,
@@ -103,16 +104,18 @@ export const startApproval =
  */
 export function nextStartText(config: Config, text: string, stateDir: string): string {
   const reads = 'the bot reads the file at its next start';
-  const { strategy, exchange } = config;
-  const sha256 = strategyHashIn(config);
-  if (!('file' in strategy) || sha256 === undefined || strategyPinIn(text) !== null) return reads;
-  const { file, name } = strategy;
-  const isReal = exchange.kind === 'remote' && !isPaperState(stateDir);
-  try {
-    assertStrategyApproved({ file, name, sha256, isPinned: false }, { stateDir, isReal, warn: () => undefined }, '');
-    return reads;
-  } catch (error) {
-    if (!(error instanceof UnapprovedStrategy)) throw error;
-    return `its next start refuses the strategy file ${name}, because no one has approved the file; check it, and approve it with the key strategy.sha256: ${sha256}`;
+  const isReal = config.exchange.kind === 'remote' && !isPaperState(stateDir);
+  for (const [entry, one] of booksOf(config).entries()) {
+    const { strategy } = one;
+    const sha256 = strategyHashIn(one);
+    if (!('file' in strategy) || sha256 === undefined || strategyPinIn(text, entry) !== null) continue;
+    const { file, name } = strategy;
+    try {
+      assertStrategyApproved({ file, name, sha256, isPinned: false }, { stateDir, isReal, warn: () => undefined }, '');
+    } catch (error) {
+      if (!(error instanceof UnapprovedStrategy)) throw error;
+      return `its next start refuses the strategy file ${name}, because no one has approved the file; check it, and approve it with the key strategy.sha256: ${sha256}`;
+    }
   }
+  return reads;
 }

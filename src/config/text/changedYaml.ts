@@ -2,7 +2,17 @@
  * Change of one value in the text of a YAML file. Only the characters of the value change, so comments, order and
  * format stay. The result is parsed again and compared before it is returned.
  */
-import { isAlias, isMap, isScalar, Lexer, parseAllDocuments, type Document, type Pair, type YAMLMap } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  parseAllDocuments,
+  type Document,
+  type Pair,
+  type YAMLMap,
+} from 'yaml';
 
 export type ChangedYaml =
   { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
@@ -10,7 +20,7 @@ export type ChangedYaml =
 type YamlValue = string | number | boolean;
 
 /**
- * Returns the text with another value at a path of keys. `null` removes the key. A missing key is added to its section;
+ * Returns the text with another value at a path of keys, or of indexes in lists. `null` removes the key. A missing key is added to its section;
  * a missing top-level section is added at the end. `text` is valid YAML within the limits of `readYaml`.
  */
 export function changedYaml(text: string, path: readonly string[], value: YamlValue | null): ChangedYaml {
@@ -51,6 +61,10 @@ function editedText(
   let map: unknown = document.contents;
   for (const [depth, step] of path.entries()) {
     if (isAlias(map)) return notChanged(`${path.slice(0, depth).join('.')} is an alias, and a change would lose it`);
+    if (isSeq(map)) {
+      map = map.items[Number(step)];
+      continue;
+    }
     if (!isMap(map)) return notChanged(`${path.slice(0, depth).join('.') || 'the file'} is not a section of keys`);
     const pair = map.items.find(({ key }) => isScalar(key) && String(key.value) === step);
     const isLast = depth === path.length - 1;

@@ -27,7 +27,7 @@ type OnShare = (share: number) => void;
 export type ShownOutcome = {
   readonly end: 'under way' | 'done' | 'refused';
   readonly lines: readonly string[];
-  readonly undo?: { readonly key: string; readonly value: string | null };
+  readonly undo?: { readonly key: string; readonly value: string | null; readonly book?: string };
 };
 /** Time limit of a request for the session, in ms. A stalled connection must not stop the page's attempts. */
 const SESSION_WITHIN_MS = 5_000;
@@ -102,9 +102,10 @@ export class Access {
       .lines;
   }
 
-  /** Requests the parameters. Rejects with a message for the user. */
-  async parameters(): Promise<ShownParameters> {
-    return lastOf<ShownParameters>(await window.fetch('/actions/parameters', { headers: keyed() }));
+  /** Requests the parameters of a book, or those that all books share. Rejects with a message for the user. */
+  async parameters(book: string | undefined): Promise<ShownParameters> {
+    const query = book === undefined ? '' : `?book=${encodeURIComponent(book)}`;
+    return lastOf<ShownParameters>(await window.fetch(`/actions/parameters${query}`, { headers: keyed() }));
   }
 
   /** Confirms a preview. Resolves when the action has ended; rejects with a message for the user. */

@@ -24,7 +24,7 @@ const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
 };
 const NOTHING_TYPED = { reason: '', minutes: '', costMax: '', key: '', value: '', book: '' };
 /** Actions that can apply to one book. */
-const OF_BOOK: ReadonlySet<string> = new Set(['pause', 'reduce', 'halt', 'resume']);
+const OF_BOOK: ReadonlySet<string> = new Set(['pause', 'reduce', 'halt', 'resume', 'set']);
 
 type Step =
   | { readonly kind: 'login'; readonly problem: string | null }
@@ -149,14 +149,25 @@ export class Dialogs {
     }
   }
 
+  /** Requests the parameters of the chosen book. */
   async #readParameters(): Promise<void> {
     this.#parameters = null;
+    const { book } = this.#typed;
     try {
-      this.#parameters = await this.access.parameters();
+      const found = await this.access.parameters(this.#hasBook('set') && book !== '' ? book : undefined);
+      // The operator may have chosen another book in the meantime.
+      if (this.#typed.book === book) this.#parameters = found;
       this.show();
     } catch (error) {
       if (this.#step?.kind === 'ask') this.#go({ kind: 'ask', action: 'set', problem: errorText(error) });
     }
+  }
+
+  /** Forgets the chosen parameter, because another book can lack it, and requests those of the chosen book. */
+  #rereadParameters(): void {
+    this.#typed = { ...this.#typed, key: '', value: '' };
+    this.#removes = false;
+    void this.#readParameters();
   }
 
   #replays(share: number | null): void {
@@ -294,6 +305,7 @@ export class Dialogs {
     const option = (value: string, name: string) => h('option', { value, selected: value === book }, name);
     const onChange = (event: Event): void => {
       this.#typed = { ...this.#typed, book: (event.target as HTMLSelectElement).value };
+      if (action === 'set') this.#rereadParameters();
       this.show();
     };
     return h(
@@ -303,7 +315,7 @@ export class Dialogs {
       h(
         'select',
         { id: 'book', onChange },
-        option('', 'all books'),
+        option('', action === 'set' ? 'keys of all books' : 'all books'),
         ...(this.#state.books ?? []).map(each => option(each, each)),
       ),
     );
@@ -341,9 +353,11 @@ export class Dialogs {
     const { parameters, changes } = this.#parameters;
     const { key, value } = this.#typed;
     const chosen = parameters.find(each => each.key === key);
-    const choose = (of: string, to: string | null): void => {
-      this.#typed = { ...this.#typed, key: of, value: to ?? '' };
+    const choose = (of: string, to: string | null, book = this.#typed.book): void => {
+      const isOther = book !== this.#typed.book;
+      this.#typed = { ...this.#typed, key: of, value: to ?? '', book };
       this.#removes = to === null;
+      if (isOther) void this.#readParameters();
       this.show();
     };
     const valueOf = (of: string): string => parameters.find(each => each.key === of)?.value ?? '';
@@ -376,6 +390,9 @@ export class Dialogs {
               'soft',
               ` now ${chosen.value ?? 'not set'} ${chosen.unit}${chosen.direction === 'free' ? '' : `; only a ${chosen.direction} value is accepted`}`,
             ),
+            (chosen.books?.length ?? 0) > 1
+              ? small('fair', ` changes ${chosen.books!.join(', ')}, which share this key`)
+              : null,
           ),
       labelled('value', `New value${chosen === undefined || chosen.unit === '' ? '' : ` (${chosen.unit})`}`, {
         maxLength: 100,
@@ -401,8 +418,8 @@ export class Dialogs {
                 h(
                   'li',
                   null,
-                  `${new Date(each.at).toISOString().slice(0, 16)}Z ${each.by}: ${each.key}: ${each.from ?? 'not set'} → ${each.to ?? 'not set'} `,
-                  h('button', { type: 'button', onClick: () => choose(each.key, each.from) }, 'Undo'),
+                  `${new Date(each.at).toISOString().slice(0, 16)}Z ${each.by}: ${each.book === undefined ? '' : `${each.book} `}${each.key}: ${each.from ?? 'not set'} → ${each.to ?? 'not set'} `,
+                  h('button', { type: 'button', onClick: () => choose(each.key, each.from, each.book ?? '') }, 'Undo'),
                 ),
               ),
             ),
@@ -488,8 +505,9 @@ export class Dialogs {
                 id: 'undo',
                 onClick: () => {
                   this.#open({ kind: 'ask', action, problem: null });
-                  this.#typed = { ...this.#typed, key: undo.key, value: undo.value ?? '' };
+                  this.#typed = { ...this.#typed, key: undo.key, value: undo.value ?? '', book: undo.book ?? '' };
                   this.#removes = undo.value === null;
+                  void this.#readParameters();
                   this.show();
                 },
               },

@@ -478,12 +478,16 @@ export type ShownParameters = {
     readonly unit: string;
     readonly help: string;
     readonly direction: 'free' | 'lower' | 'higher';
+    /** Books that a change changes, of a bot with several. */
+    readonly books?: readonly string[];
   }[];
   /** Last changes from a page or the API, newest first. */
   readonly changes: readonly {
     readonly at: number;
     readonly by: string;
     readonly reason: string;
+    /** Book of the change; absent if it was not of one book. */
+    readonly book?: string;
     readonly key: string;
     readonly from: string | null;
     readonly to: string | null;

@@ -34,6 +34,7 @@ export class Engine {
   readonly books: readonly BookEngine[];
   /** Logs of the strategies whose quotes are recorded, in the order of the books. */
   readonly quoteLogs: readonly QuoteLog[];
+  readonly #strategies: readonly (Pick<BookOptions, 'strategy'> & { readonly symbol: string })[];
   readonly #state: AccountState;
   readonly #instruments: readonly Instrument[];
   #shown: BookEngine | null = null;
@@ -102,11 +103,19 @@ export class Engine {
       const nameInReasons = books.length === 1 ? undefined : book.instrument.symbol;
       return new BookEngine({ ...book, timing, isTraced, nameInReasons, ...told }, this.#state);
     });
+    this.#strategies = books.map(({ instrument, strategy }) => ({ symbol: instrument.symbol, strategy }));
     this.quoteLogs = books.flatMap(({ strategy }) => strategy.quoteLog ?? []);
   }
 
   static ofOneBook(options: EngineOptions): Engine {
     return new Engine(options, [options]);
+  }
+
+  /** Errors of strategy files, by book. Such a book is silent until its strategy is made again; the others quote. */
+  get strategyFailures(): readonly { readonly symbol: string; readonly failure: string }[] {
+    return this.#strategies.flatMap(({ symbol, strategy: { quoteLog } }) =>
+      quoteLog === undefined || quoteLog.failure === null ? [] : [{ symbol, failure: quoteLog.failure }],
+    );
   }
 
   /** Book that `showBook` selected, or the only book. Throws if there are several books and none is selected. */

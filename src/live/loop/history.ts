@@ -1,8 +1,10 @@
-/** History of public trades with which a run starts, if its strategy needs one. */
-import type { Clock, Engine, EngineEvent, Millis, Timer } from '../../core/index.ts';
+/** Histories of public trades with which a run starts, for the books whose strategies need one. */
+import type { BookEngine, Clock, Engine, EngineEvent, Millis, Timer } from '../../core/index.ts';
+import { logOfBook } from '../log.ts';
 import { historyText, readPastTrades, unlessEnded } from '../market/pastTrades.ts';
 import type { Rules } from '../rules.ts';
 import type { RunParts } from './loopOptions.ts';
+import type { OtherBook } from './otherBooks.ts';
 
 /** Maximum time for which a start waits for past trades on the disk, in ms. */
 const READ_MAX_MS = 20_000;
@@ -17,16 +19,40 @@ type HistoryParts = Pick<RunParts, 'beside' | 'clock' | 'log' | 'venue'> & {
   readonly stopping?: AbortSignal | undefined;
 };
 
+type HistoryEvent = Extract<EngineEvent, { kind: 'history' }>;
+
 /**
- * Returns the history for the strategy of the first book; `null` if it needs none. Logs what it got.
+ * Returns the histories of the books whose strategies need one, by symbol, and reads them together. `rules` are those
+ * of all books, in order; `others` are the books after the first.
+ */
+export async function historiesOf(
+  { beside, log, ...parts }: HistoryParts,
+  { books }: Pick<Engine, 'books'>,
+  rules: readonly Rules[],
+  others: readonly OtherBook[],
+  run: number,
+): Promise<ReadonlyMap<string, HistoryEvent>> {
+  const found = await Promise.all(
+    books.map(async (book, i): Promise<readonly (readonly [string, HistoryEvent])[]> => {
+      const { symbol } = book;
+      const own = i === 0 ? beside : { pastTrades: others[i - 1]?.pastTrades };
+      const ownLog = books.length === 1 ? log : logOfBook(log, symbol);
+      const history = await historyOf({ ...parts, ...(own && { beside: own }), log: ownLog }, book, rules[i]!, run);
+      return history === null ? [] : [[symbol, books.length === 1 ? history : { ...history, symbol }]];
+    }),
+  );
+  return new Map(found.flat());
+}
+
+/**
+ * Returns the history for the strategy of a book; `null` if it needs none. Logs what it got.
  */
 export async function historyOf(
   { beside = {}, clock, log, venue: { exchange }, onBeat, stopping }: HistoryParts,
-  engine: Engine,
+  { historyMs: ms }: Pick<BookEngine, 'historyMs'>,
   { instrument }: Rules,
   run: number,
-): Promise<Extract<EngineEvent, { kind: 'history' }> | null> {
-  const ms = engine.books[0]?.historyMs ?? 0;
+): Promise<HistoryEvent | null> {
   if (ms === 0) return null;
   const { sources = [], lists } = beside.pastTrades ?? {};
   const limit = new AbortController();

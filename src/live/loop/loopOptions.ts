@@ -131,8 +131,8 @@ export type LoopOptions = RunParts & {
     readonly others: readonly Rules[];
     readonly opening: Opening;
     readonly settled: readonly HedgeRow[];
-    /** Public trades from before the run; `null` if the strategy needs none. */
-    readonly history: Extract<EngineEvent, { kind: 'history' }> | null;
+    /** Public trades from before the run, by symbol, for the books whose strategies need them. */
+    readonly histories: ReadonlyMap<string, Extract<EngineEvent, { kind: 'history' }>>;
   };
 };
 

@@ -1,6 +1,7 @@
 /** Further books of the account that one run quotes, besides the first. */
 import { isBookEvent, type EngineEvent, type MarketStream } from '../../core/index.ts';
 import type { LivePriceFeed } from '../market/livePriceSource.ts';
+import type { PastTradesReads } from '../market/pastTrades.ts';
 import type { ReferenceOptions } from '../market/reference.ts';
 import { logOfBook } from '../log.ts';
 import type { RunContext } from '../runContext.ts';
@@ -11,6 +12,7 @@ export type OtherBook = {
   readonly stream?: MarketStream | undefined;
   readonly reference?: ReferenceOptions | undefined;
   readonly newLivePrices?: (() => readonly LivePriceFeed[]) | undefined;
+  readonly pastTrades?: PastTradesReads | undefined;
 };
 
 /** Returns the run context for the reads of one of several books, with the book named in their events and log lines. */

@@ -54,7 +54,7 @@ import { Reads } from '../account/reads.ts';
 import { isFailed, type Failed } from '../failedRequest.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
 import { Refusals } from '../safety/refusals.ts';
-import { historyOf } from './history.ts';
+import { historiesOf } from './history.ts';
 import { repeat } from './repeat.ts';
 import { RulesReads } from './rulesReads.ts';
 import { applyPendingSettlements } from '../state/settlements.ts';
@@ -181,10 +181,11 @@ export class Run {
     if (absent !== null) log.warn({}, absent);
     // A history can take seconds to read, so the account is read after it.
     const onBeat = options.isNext === true ? () => options.watchers?.onTurn?.(false) : undefined;
-    const history = await historyOf({ ...options, onBeat }, engine, rules, journal.run);
+    const all = [rules, ...others];
+    const histories = await historiesOf({ ...options, onBeat }, engine, all, options.others ?? [], journal.run);
     const opening = await resolveOpening(journal.leftovers, books, options);
     const state = { ...options.state, journal, latch };
-    const run: Run = new Run({ ...options, state, engine, start: { rules, others, opening, settled, history } });
+    const run: Run = new Run({ ...options, state, engine, start: { rules, others, opening, settled, histories } });
     return run;
 
     function onNews(news: EngineNews, symbol?: string): void {
@@ -303,19 +304,17 @@ export class Run {
       onBroken: (error: unknown) => this.#fail(error),
     };
     const first = { ...beside, book: bot.book, stream: venue.stream };
-    this.#markets = [first, ...others].map(({ book, stream, reference, newLivePrices }, i) => {
+    this.#markets = [first, ...others].map(({ book, stream, reference, newLivePrices, pastTrades }, i) => {
       const { tradeReportDelayMaxMs } = timing;
-      const canReadLatest = beside.pastTrades?.lists === undefined;
+      const canReadLatest = pastTrades?.lists === undefined;
+      const { historyMs } = engine.books[i]!;
+      const history = start.histories.get(book);
       const market = new MarketData({
         ...{ run: contextOf(book), bot: { ...bot, book }, venue: { exchange, stream }, account, host },
         note: (what, failed) => this.#note(others.length === 0 ? what : `${book} ${what}`, failed, [this.#rules[i]!]),
         ...{ engine: engine.books[i]!, reference, newLivePrices, bookPollMs: timing.bookPollMs },
         instrument: () => this.#rules[i]!.known.instrument,
-        // A strategy file, which alone needs a history, is not allowed with several books.
-        history:
-          i === 0 && start.history
-            ? { history: start.history, historyMs: engine.books[0]!.historyMs, tradeReportDelayMaxMs, canReadLatest }
-            : undefined,
+        history: history && { history, historyMs, tradeReportDelayMaxMs, canReadLatest },
       });
       return [book, market] as const;
     });
@@ -408,8 +407,7 @@ export class Run {
       const { symbol } = known.instrument;
       this.#queue.put({ kind: 'rules', ...(this.#rules.length > 1 && { symbol }), at: this.time(), ...known });
     }
-    const { history } = this.#options.start;
-    if (history !== null) this.#queue.put({ ...history, at: this.time() });
+    for (const history of this.#options.start.histories.values()) this.#queue.put({ ...history, at: this.time() });
     if (opening.kind === 'fresh') {
       const { startedAt, balances } = opening;
       this.#queue.put({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });

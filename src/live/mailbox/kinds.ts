@@ -143,6 +143,7 @@ export const MAIL = {
         via: oneOfField('command', 'console', 'telegram', 'api', 'agent'),
         file: textField,
         key: textField,
+        book: optionalField(textField),
       },
       ...{ from: nullableField(textField), to: nullableField(textField), before: textField, after: textField },
       ...{ host: textField, pid: countField },

@@ -27,15 +27,15 @@ type Units = WantedTrades['instrument'];
 
 /** Returns the complete trades up to the end of a recording; `null` if it has none, or other units. */
 function tradesIn(dir: string, run: number, of: Units, wanted: Millis): CompleteTrades | null {
-  let trades = new TradesOfRun(wanted);
+  let trades = new TradesOfRun(wanted, of.symbol);
   try {
     for (const text of readRecording(dir, run)?.lines ?? []) {
-      if (text === GAP) trades = new TradesOfRun(wanted);
+      if (text === GAP) trades = new TradesOfRun(wanted, of.symbol);
       if (!PARSED.some(start => text.startsWith(start))) continue;
       const line = lineOf(text);
       if (line.kind !== 'input') continue;
       const { event } = line;
-      if (event.kind === 'rules' && !isOfUnits(event.instrument, of)) return null;
+      if (event.kind === 'rules' && isOfBook(event, of.symbol) && !isOfUnits(event.instrument, of)) return null;
       trades.see(event);
     }
   } catch (error) {
@@ -47,18 +47,25 @@ function tradesIn(dir: string, run: number, of: Units, wanted: Millis): Complete
 
 const isOfUnits = (a: Units, b: Units): boolean => a.symbol === b.symbol && a.tick === b.tick && a.lot === b.lot;
 
+/** Whether an event is of a book. In the recording of one book, events name none, and the rules have its symbol. */
+const isOfBook = (event: { readonly symbol?: string }, book: string): boolean => (event.symbol ?? book) === book;
+
 type Found = { readonly recent: RecentTrades; last: bigint; lastTrade?: NumberedTrade };
 
-/** Complete trades since a time in the inputs of one run. Only a run whose strategy needs a history has them. */
+/** Complete trades of a book in the inputs of one run. Only a book whose strategy needs a history has them. */
 export class TradesOfRun {
   readonly #wanted: Millis;
+  readonly #book: string;
   #found: Found | null = null;
 
-  constructor(wanted: Millis) {
+  /** `wanted`: time since which trades are kept. */
+  constructor(wanted: Millis, book: string) {
     this.#wanted = wanted;
+    this.#book = book;
   }
 
   see(event: EngineEvent | RecordedEvent): void {
+    if ((event.kind !== 'history' && event.kind !== 'public trade') || !isOfBook(event, this.#book)) return;
     if (event.kind === 'history') this.#found = historyAtStart(event, this.#wanted);
     if (event.kind !== 'public trade' || this.#found === null) return;
     const { price, amount, side, tid, tradedAt: at = event.at } = event;

@@ -8,7 +8,7 @@ import {
   strategyPreview,
   threadedStrategyPreview,
 } from '../../../src/app/actions/strategyPreview.ts';
-import { strategyHashIn } from '../../../src/config.ts';
+import { strategyHashesIn } from '../../../src/config.ts';
 import { readConfigText, readTradedConfig } from '../../../src/wiring/configFile.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import { started, worldOf } from '../../live/world.ts';
@@ -31,7 +31,8 @@ test('a preview compares keys and quotes with the last run, runs only the text o
     const { config, text } = readConfigText(yaml);
     const ask = { path: yaml, text, stateDir, now: world.clock.now() };
     // Enough time to fill the memory limit on a busy machine.
-    return threadedStrategyPreview({ ...ask, sha256: sha256 ?? strategyHashIn(config) }, 120_000);
+    const hashes = sha256 === undefined ? strategyHashesIn(config) : [sha256];
+    return threadedStrategyPreview({ ...ask, hashes }, 120_000);
   };
   write({ takerBps: 9, levels: 1 });
   expect(await preview()).toEqual({
@@ -86,7 +87,7 @@ test('a preview gives a strategy with a history the trades of the run, or says t
   await world.clock.advance(60_000);
   const quotesThen = (): string => {
     const { config, text } = readConfigText(yaml);
-    const ask = { path: yaml, text, stateDir, now: world.clock.now(), sha256: strategyHashIn(config) };
+    const ask = { path: yaml, text, stateDir, now: world.clock.now(), hashes: strategyHashesIn(config) };
     const preview = strategyPreview(ask);
     return 'refused' in preview ? preview.refused.join('\n') : preview.quotes.join('\n');
   };

@@ -360,6 +360,19 @@ describe('a backtest', () => {
     expect(told).toEqual({ book: 'btc_mxn', tape: { source: 'tape' } });
   });
 
+  test('refuses a strategy file in any of several books, and does not start', async () => {
+    const { dir, root, tool, signal } = scene(
+      "require('node:fs').writeFileSync(require('node:path').join(__dirname, 'started'), ''); process.disconnect();",
+    );
+    const desk = parse(readFileSync(shippedConfig('desk'), 'utf8')) as { books: object[] };
+    const books = desk.books.with(1, { ...desk.books[1], strategy: { file: './own.ts', amount: '0.1' } });
+    writeFileSync(join(root, 'desk.yaml'), stringify({ ...desk, books }));
+    await expect(tool.run({ tape: 'tape', configuration: 'desk.yaml' }, signal)).rejects.toThrow(
+      'desk.yaml: a strategy from a file is code, which this tool does not run',
+    );
+    expect(existsSync(join(dir, 'started'))).toBe(false);
+  });
+
   test('does not run a strategy file that replaces the strategy after the check', async () => {
     const program = fileURLToPath(new URL('../../../dist/src/main.js', import.meta.url));
     const { root, tool, signal } = scene(`

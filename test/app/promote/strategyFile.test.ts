@@ -15,7 +15,7 @@ import type { ApprovedRecord } from '../../../src/app/promote/records.ts';
 import { reloadRunningBot } from '../../../src/app/promote/runningBot.ts';
 import type { PromoteOptions } from '../../../src/app/promote/promoteCommand.ts';
 import { showPromotion } from '../../../src/app/promote/showPromotion.ts';
-import { storeApprovedStrategy } from '../../../src/app/run/approvedStrategy.ts';
+import { storeApprovedStrategies } from '../../../src/app/run/approvedStrategy.ts';
 import { digestOf, reloadDigestOf } from '../../../src/app/run/reloading.ts';
 import { claimStateDir } from '../../../src/live/files/stateDir.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
@@ -154,7 +154,7 @@ describe('a rollback to a strategy file', () => {
 
   test.each([
     ['no run took a file', () => undefined],
-    ['the last run took another file', stateDir => storeApprovedStrategy(stateDir, taken('./b.ts', CHANGED))],
+    ['the last run took another file', stateDir => storeApprovedStrategies(stateDir, taken('./b.ts', CHANGED))],
     ['the approval cannot be read', stateDir => writeFileSync(join(stateDir, 'strategy.json'), 'damaged')],
   ] as [string, (stateDir: string) => void][])('is refused, and the approval says so, if %s', async (_, before) => {
     const liveFile = await begunLive();
@@ -178,7 +178,7 @@ describe('a rollback to a strategy file', () => {
       );
       const { dir: stateDir } = readConfig(liveFile).state;
       mkdirSync(stateDir, { recursive: true });
-      if (!isPinned) storeApprovedStrategy(stateDir, taken('./b.ts', OWN_STRATEGY));
+      if (!isPinned) storeApprovedStrategies(stateDir, taken('./b.ts', OWN_STRATEGY));
       const { lines } = await approvePromotion(optionsOf(passing), false);
       expect(lines.join('\n')).not.toContain('cannot be rolled back');
       file('own.ts', CHANGED);

@@ -10,7 +10,7 @@ import { changesForAgent, reloadedFile } from '../../../src/app/actions/reloadCh
 import { reloadRunningBot } from '../../../src/app/promote/runningBot.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { advancing } from '../../live/world.ts';
-import { approvedStrategyIn, storeApprovedStrategy } from '../../../src/app/run/approvedStrategy.ts';
+import { approvedStrategiesIn, storeApprovedStrategies } from '../../../src/app/run/approvedStrategy.ts';
 import { assertStrategyApproved, startApproval, UnapprovedStrategy } from '../../../src/app/run/strategyApproval.ts';
 import { haltFrozen } from '../../../src/app/run/frozenProcess.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
@@ -42,15 +42,15 @@ test('with money, exactly the text that the newest run took is approved, or any 
         const bytes = readFileSync(path);
         if (kind === 'cut off') writeFileSync(path, bytes.subarray(0, 5));
         if (kind === 'damaged') writeFileSync(path, bytes.fill(0, 20, 40));
-        if (kind.startsWith('takes')) storeApprovedStrategy(stateDir, config);
-        if (kind.startsWith('trial')) storeApprovedStrategy(stateDir, config);
+        if (kind.startsWith('takes')) storeApprovedStrategies(stateDir, config);
+        if (kind.startsWith('trial')) storeApprovedStrategies(stateDir, config);
       }
       const taken = runs.findLast(kind => kind.startsWith('takes'));
       const recorded = runs.findLast(kind => kind === 'a' || kind === 'b' || kind === 'damaged');
       const isUnreadable = taken === undefined && recorded === 'damaged';
       const last = taken?.at(-1) ?? recorded;
-      if (isUnreadable) expect(() => approvedStrategyIn(stateDir)).toThrow();
-      else expect(approvedStrategyIn(stateDir)?.code).toBe(last);
+      if (isUnreadable) expect(() => approvedStrategiesIn(stateDir)).toThrow();
+      else expect(approvedStrategiesIn(stateDir)[0]?.code).toBe(last);
       const isApproved = isPinned || last === undefined || last === code;
       const { file, name, sha256 } = strategyFileOf('./own.ts', code);
       const [warnings, found]: [string[], object] = [[], { file, name, sha256, isPinned }];
@@ -79,7 +79,7 @@ test('with money, exactly the text that the newest run took is approved, or any 
 test('a damaged approval refuses a start with money, although a recording has the file', () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'puntas-approval-'));
   recorderIn(stateDir, { run: 1, startedAt: 1, setup: JSON.stringify(running('a')) }).close();
-  storeApprovedStrategy(stateDir, running('a'));
+  storeApprovedStrategies(stateDir, running('a'));
   const stored = join(stateDir, 'strategy.json');
   const text = readFileSync(stored, 'utf8');
   const { file, name, sha256 } = strategyFileOf('./own.ts', 'a');
@@ -147,7 +147,7 @@ test('a refused start has a configuration that can cancel the orders of the last
     );
   expect((await start()).refusal).toBeUndefined();
   mkdirSync(state.dir);
-  storeApprovedStrategy(state.dir, running(OWN_STRATEGY));
+  storeApprovedStrategies(state.dir, running(OWN_STRATEGY));
   const mark = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(marker)}, '');\n`;
   writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}${mark}`);
   vi.stubEnv('PUNTAS_API_KEY', 'key');
@@ -165,7 +165,7 @@ test('messages about a stopped bot name the key that a strategy file without app
   writeFileSync(yaml, stringify({ ...(parse(readFileSync(yaml, 'utf8')) as object), ...remote }));
   const stateDir = readConfig(yaml).state.dir;
   mkdirSync(stateDir);
-  storeApprovedStrategy(stateDir, running(OWN_STRATEGY));
+  storeApprovedStrategies(stateDir, running(OWN_STRATEGY));
   const clock = new VirtualClock();
   const said = async (): Promise<readonly string[]> => {
     const { lines } = await reloadRunningBot({ liveFile: yaml, by: 'ann', reason: 'a test', clock }, 'any');

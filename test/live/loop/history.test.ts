@@ -20,11 +20,11 @@ test('a source that does not answer is left after 20 s, said so, and heartbeats 
   };
   let beats = 0;
   const venue = { exchange: lists } as unknown as Parameters<typeof historyOf>[0]['venue'];
-  const engine = { books: [{ historyMs: 60_000 }] } as unknown as Parameters<typeof historyOf>[1];
+  const book = { historyMs: 60_000 };
   const rules = { instrument: plain, makerRate: 0, takerRate: 0 };
   const parts = { clock, log, venue, beside: { pastTrades: { sources: [stuck] } }, onBeat: () => beats++ };
   let found: Awaited<ReturnType<typeof historyOf>> | undefined;
-  void historyOf(parts, engine, rules, 1).then(history => (found = history));
+  void historyOf(parts, book, rules, 1).then(history => (found = history));
   await clock.advance(19_900);
   await settle();
   expect([found, beats]).toEqual([undefined, 19]);
@@ -46,13 +46,13 @@ test('lists that do not answer end the read after a minute in all, or at once wh
       trades: () => new Promise<Outcome<readonly PublicTrade[]>>(() => undefined),
     };
     const venue = { exchange: lists } as unknown as Parameters<typeof historyOf>[0]['venue'];
-    const engine = { books: [{ historyMs: 60_000 }] } as unknown as Parameters<typeof historyOf>[1];
+    const book = { historyMs: 60_000 };
     const rules = { instrument: plain, makerRate: 0, takerRate: 0 };
     for (const pastTrades of [{ sources: [] }, { sources: [], lists }]) {
       const startedAt = clock.now();
       let found: Awaited<ReturnType<typeof historyOf>> | undefined;
       const parts = { clock, log: memoryLog().log, venue, beside: { pastTrades }, stopping: stopping.signal };
-      void historyOf(parts, engine, rules, 1).then(history => (found = history));
+      void historyOf(parts, book, rules, 1).then(history => (found = history));
       await clock.advance(isStopped ? 1_000 : 59_900);
       await settle();
       expect(found === undefined).toBe(!stopping.signal.aborted);

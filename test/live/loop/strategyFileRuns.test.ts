@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { digestOf, reloadDigestOf } from '../../../src/app/run/reloading.ts';
 import { shadowRuns } from '../../../backtest/app/shadow/shadow.ts';
 import type { Config } from '../../../src/config.ts';
-import { approvedStrategyIn } from '../../../src/app/run/approvedStrategy.ts';
+import { approvedStrategiesIn } from '../../../src/app/run/approvedStrategy.ts';
 import { readRecording, recordingName, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { strategyFileOf } from '../../../strategies/index.ts';
@@ -163,7 +163,7 @@ describe('a run with a strategy file', () => {
     // The approved file is now the file of the last run, also if its recordings are gone.
     for (const { run } of recordingsIn(bot.world.stateDir).slice(0, -1))
       rmSync(join(bot.world.stateDir, recordingName(run)));
-    expect(approvedStrategyIn(bot.world.stateDir)).toMatchObject({ sha256, code: bot.code });
+    expect(approvedStrategiesIn(bot.world.stateDir)).toMatchObject([{ sha256, code: bot.code }]);
     bot.text = bot.text.replace(/\n {2}sha256: .*/, '');
     bot.text = bot.text.replace('halfSpreadBps: 16', 'halfSpreadBps: 40');
     expect(await hangUp()).toMatch(/reload: applied: run \d+/);
@@ -175,13 +175,13 @@ describe('a run with a strategy file', () => {
     const bot = await new OwnBot(308, OWN_STRATEGY).start();
     await bot.running.stop();
     const { stateDir } = bot.world;
-    expect(approvedStrategyIn(stateDir)).toMatchObject({ code: OWN_STRATEGY });
+    expect(approvedStrategiesIn(stateDir)).toMatchObject([{ code: OWN_STRATEGY }]);
     bot.code = `${OWN_STRATEGY}// changed\n`;
     const { config } = bot.read();
     // No request reaches the exchange.
     expect(await failedStart(bot.world, stateDir, { config, fate: () => 'not sent' })).toBeInstanceOf(CannotStart);
     expect(recordingsIn(stateDir)).toHaveLength(2);
-    expect(approvedStrategyIn(stateDir)).toMatchObject({ code: OWN_STRATEGY });
+    expect(approvedStrategiesIn(stateDir)).toMatchObject([{ code: OWN_STRATEGY }]);
     bot.world.end();
   });
 

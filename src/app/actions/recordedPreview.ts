@@ -1,0 +1,96 @@
+/** Previews of another configuration, from the recording of the running bot: the quotes before and after, by book. */
+import { booksOf, configOfBooks, type Config } from '../../config.ts';
+import { pastTradesUpTo, type EngineEvent, type Millis } from '../../core/index.ts';
+import { TradesOfRun } from '../../live/market/recordedTrades.ts';
+import { lastConfigOf } from '../inspect/halt.ts';
+import { replayedMoment, type ReplayedMoment } from '../inspect/explain.ts';
+import { nextPreviews, quotesBeside, quotesNothing, type PastTradesKnown } from '../run/nextQuotes.ts';
+import { withOwn } from '../run/reloading.ts';
+
+type ReferenceEvent = Extract<EngineEvent, { kind: 'reference' }>;
+
+/** Last reference prices and complete trades of the books of a run. */
+class SeenMarkets {
+  readonly #books: ReadonlyMap<string, TradesOfRun>;
+  readonly #references = new Map<string, ReferenceEvent>();
+
+  constructor(books: readonly string[]) {
+    this.#books = new Map(books.map(book => [book, new TradesOfRun(-Infinity, book)]));
+  }
+
+  see(event: EngineEvent): void {
+    for (const [book, trades] of this.#books) {
+      trades.see(event);
+      if (event.kind === 'reference' && (event.symbol ?? book) === book) this.#references.set(book, event);
+    }
+  }
+
+  referenceOf(book: string): ReferenceEvent | null {
+    return this.#references.get(book) ?? null;
+  }
+
+  tradesOf(book: string): Pick<PastTradesKnown, 'since'> & { readonly trades: readonly Trade[] } {
+    return this.#books.get(book)?.complete ?? { since: Infinity, trades: [] };
+  }
+}
+
+type Trade = Parameters<typeof pastTradesUpTo>[1][number];
+
+/** State of the running bot at the end of its recording, with what previews of other configurations need. */
+export type RecordedNow = {
+  readonly moment: ReplayedMoment;
+  readonly markets: SeenMarkets;
+  /** Configuration of the run, with all its books. */
+  readonly config: Config;
+  /** Time of the end of the recording. */
+  readonly at: Millis;
+};
+
+/**
+ * Replays the last run to its end. `onInput` receives the time of each input. Throws as `replayedMoment` does.
+ */
+export function recordedNow(stateDir: string, now: Millis, onInput?: (at: Millis) => void): RecordedNow {
+  const markets = new SeenMarkets(booksOf(lastConfigOf(stateDir)).map(({ book }) => book));
+  const moment = replayedMoment({
+    ...{ dir: stateDir, at: null, onEvent: event => markets.see(event) },
+    ...(onInput !== undefined && { onInput }),
+  });
+  const config = configOfBooks(moment.books.map(({ setup }) => setup));
+  return { moment, markets, config, at: moment.seen.at ?? now };
+}
+
+/** Preview of one book. */
+export type BookPreview = {
+  readonly book: string;
+  /** Reason why the bot would halt or not quote the book with this configuration; `null` if there is none. */
+  readonly problem: string | null;
+  /** Quotes before and after, one row per level. */
+  readonly quotes: readonly string[];
+  /** Whether the recording has fewer trades than the strategy of the book needs. */
+  readonly isShort: boolean;
+};
+
+/** Returns the previews of the books that the run has, in the order of the configuration. */
+export function recordedPreviews(config: Config, { moment, markets, at }: RecordedNow): readonly BookPreview[] {
+  const { engine, setup, books: recorded } = moment;
+  const short = new Set<string>();
+  const books = booksOf(withOwn(config, setup)).flatMap(one => {
+    const { book } = one;
+    const rules = recorded.find(each => each.setup.book === book)?.rules;
+    const running = engine.books.find(({ symbol }) => symbol === book);
+    if (rules === undefined || running === undefined) return [];
+    const pastTrades = (ms: Millis): PastTradesKnown => {
+      const { since, trades } = markets.tradesOf(book);
+      if (since > at - ms) short.add(book);
+      return pastTradesUpTo({ now: at, ms, since: Math.min(since, at) }, trades);
+    };
+    return [{ one, rules, running, reference: markets.referenceOf(book), pastTrades }];
+  });
+  if (books.length === 0) return [];
+  const previews = nextPreviews(configOfBooks(books.map(({ one }) => one)), books, engine, at);
+  return books.map(({ one: { book }, rules, running }, i) => {
+    const next = previews[i]!;
+    const problem = quotesNothing(next, { book: running }, at);
+    return { book, problem, quotes: quotesBeside({ book: running }, next, rules), isShort: short.has(book) };
+  });
+}
