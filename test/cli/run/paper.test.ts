@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { basename, dirname } from 'node:path';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { money, moneyOf, textOfMoney, type Side } from '../../../src/core/index.ts';
 import { realClock } from '../../../src/live/realClock.ts';
@@ -340,6 +340,7 @@ describe('after a paper run', () => {
   });
 
   test('replay refuses a state directory that is named twice', async () => {
+    mkdirSync(bench.path('any'));
     const ended = await ran(['replay', bench.path('any'), '-c', file]);
     expect([ended.code, ended.stderr]).toEqual([
       2,
