@@ -53,16 +53,19 @@ export class Alerts {
   #timer: Timer | null = null;
   #digestFrom: Millis;
   #closed = false;
+  /** Title of the messages. A reload can change the books that it names. */
+  #title: string;
 
   constructor(options: AlertsOptions, channels: readonly AlertChannel[]) {
     this.#options = options;
     const { clock, log, config } = options;
     const { messagesPer10Min, events: modes } = config.alerts!;
     this.#digestFrom = clock.now();
+    this.#title = titleOf(options, titledBooks(config));
     this.#outboxes = channels.map(
       channel =>
         new Outbox({
-          ...{ clock, log, channel, title: titleOf(options), messagesPer10Min, modes },
+          ...{ clock, log, channel, title: () => this.#title, messagesPer10Min, modes },
           idPrefix: `puntas-${randomBytes(6).toString('hex')}`,
         }),
     );
@@ -104,8 +107,13 @@ export class Alerts {
       try {
         const counts = { requests: { ...this.#requests }, decisions: { ...this.#decisions } };
         const elapsed = clock.elapsed();
+        const books = now();
+        this.#title = titleOf(
+          this.#options,
+          books.map(({ symbol }) => symbol),
+        );
         this.#conditions.look(
-          now().map(book => ({ ...book, ...counts, elapsed })),
+          books.map(book => ({ ...book, ...counts, elapsed })),
           this,
         );
         if (clock.now() >= nextDigest) {
@@ -171,7 +179,13 @@ export async function testAlerts(
     times: 1,
   } as const;
   const id = `puntas-${randomBytes(6).toString('hex')}-1`;
-  const message = { id, at: clock.now(), title: titleOf({ config }), isSilent: false, entries: [entry] };
+  const message = {
+    id,
+    at: clock.now(),
+    title: titleOf({ config }, titledBooks(config)),
+    isSilent: false,
+    entries: [entry],
+  };
   return Promise.all(
     channelsOf(alerts, alertSecrets(alerts), []).map(async channel => {
       const began = clock.elapsed();
@@ -184,9 +198,15 @@ export async function testAlerts(
   );
 }
 
-/** Returns the title that identifies the bot. */
-const titleOf = ({ config, isPaper = false }: Pick<AlertsOptions, 'config' | 'isPaper'>): string =>
-  `${isPaper ? 'paper: ' : ''}${config.instance} ${config.books ? `(${counted(config.books.length, 'book')})` : config.book}`;
+const titledBooks = ({ book, books }: AlertsOptions['config']): readonly string[] =>
+  books?.map(({ symbol }) => symbol) ?? [book];
+
+/** Returns the title that identifies the bot by its instance and its books. */
+const titleOf = (
+  { config, isPaper = false }: Pick<AlertsOptions, 'config' | 'isPaper'>,
+  symbols: readonly string[],
+): string =>
+  `${isPaper ? 'paper: ' : ''}${config.instance} ${symbols.length === 1 ? symbols[0] : `(${counted(symbols.length, 'book')})`}`;
 
 /** Returns a text with the number of occurrences of each event, and with the number of undelivered alerts. */
 function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {

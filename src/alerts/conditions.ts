@@ -7,7 +7,9 @@ import type { AlertEvent } from '../config.ts';
 
 /** State of one book of a bot, and of its account, at one point in time. */
 export type Look = {
-  /** Symbol of the book; absent if the bot has only one. */
+  /** Symbol of the book. */
+  readonly symbol: string;
+  /** Symbol of the book, by which its events are named; absent if the bot has only one. */
   readonly book?: string;
   /** Stops of this book alone. All other stops are those of the whole bot. Absent if the bot has only one book. */
   readonly ownStops?: readonly OwnStop[];
@@ -340,14 +342,16 @@ type Held = {
  * - when the event ends.
  */
 export class Conditions {
-  readonly #pasts: Past[] = [];
+  /** Counts of each book by symbol: a reload can add, remove and reorder books. */
+  readonly #pasts = new Map<string, Past>();
   readonly #held = new Map<string, Held>();
 
-  /** Checks all conditions. `looks`: one for each book, always in the same order. */
+  /** Checks all conditions. `looks`: one for each book that the bot has now. */
   look(looks: readonly Look[], to: Told): void {
     const now = looks[0]!.elapsed;
-    const found = looks.flatMap((look, i) => {
-      const past = (this.#pasts[i] ??= new Past());
+    const found = looks.flatMap(look => {
+      const past = this.#pasts.get(look.symbol) ?? new Past();
+      this.#pasts.set(look.symbol, past);
       past.see(look);
       return conditionsIn(look, past);
     });

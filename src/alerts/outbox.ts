@@ -35,7 +35,7 @@ export type OutboxOptions = {
   readonly log: Log;
   readonly channel: AlertChannel;
   /** Title of every message, with the name of the bot. */
-  readonly title: string;
+  readonly title: () => string;
   /** Prefix of every message id, unique to this outbox. */
   readonly idPrefix: string;
   readonly messagesPer10Min: number;
@@ -240,7 +240,13 @@ export class Outbox {
     const entries = events.map(known => this.#take(known, now));
     this.#sentAt.push(now);
     if (this.#sentAt.length > this.#options.messagesPer10Min) this.#sentAt.shift();
-    const message: Message = { id: `${idPrefix}-${++this.#messages}`, at: clock.now(), title, isSilent, entries };
+    const message: Message = {
+      id: `${idPrefix}-${++this.#messages}`,
+      at: clock.now(),
+      title: title(),
+      isSilent,
+      entries,
+    };
     this.#underWay = this.#deliver(message).then(() => {
       this.#underWay = null;
       this.#pump();

@@ -7,7 +7,7 @@ import { profitSentence } from '../messages/shownProfit.ts';
  * Returns a function that writes the daily digest. The digest has the profit, its parts and the fills since the
  * previous digest. It also has the share of time with live quotes since the start of the bot.
  */
-export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrument) => string {
+function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrument) => string {
   let before = first.booked;
   return ({ booked, known, uptime }, { major, minor }) => {
     const since = before;
@@ -25,6 +25,23 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
       live,
     ].join('; ');
   };
+}
+
+/** Texts of the daily digest of each book. */
+export class DayTextsOfBooks {
+  readonly #texts = new Map<string, ReturnType<typeof dayTexts>>();
+
+  /** Starts the period of a book that is seen for the first time: at the start, or after a reload that added it. */
+  see(now: Snapshot): void {
+    if (!this.#texts.has(now.symbol)) this.#texts.set(now.symbol, dayTexts(now));
+  }
+
+  /** Returns the text of a book since its previous one. Throws Error for a book that was never seen. */
+  of(now: Snapshot, instrument: Instrument): string {
+    const text = this.#texts.get(now.symbol);
+    if (text === undefined) throw new Error(`${now.symbol} was never seen`);
+    return text(now, instrument);
+  }
 }
 
 /** Returns the summary of a stop, with each order that may still be live. */

@@ -6,6 +6,7 @@ export type Bot = Omit<Look, 'elapsed' | 'requests' | 'decisions'>;
 export const none = { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 };
 export const calm: RegimeState = { ...firstRegime, regime: 'normal', why: '', refusal: null };
 export const CALM: Bot = {
+  symbol: 'btc_mxn',
   snapshot: {
     ...{ quoting: null, waitsFor: null, unshown: { buy: null, sell: null }, emptySidesText: null, regime: calm },
     livePrice: null,

@@ -187,6 +187,25 @@ describe('within five seconds both receivers have', () => {
     ]);
   });
 
+  test('with the books in the title that the bot has now, also after a reload', async () => {
+    const { alerts, clock, received } = await rig();
+    let books = ['btc_mxn'];
+    alerts.watch(
+      () => books.map(symbol => ({ ...CALM, symbol, ...(books.length === 1 ? {} : { book: symbol }) })),
+      () => [],
+    );
+    const titles: string[] = [];
+    for (const now of [['btc_mxn'], ['btc_mxn', 'sol_mxn', 'eth_mxn'], ['btc_mxn']]) {
+      books = now;
+      await clock.advance(5_000);
+      alerts.raise('started', 'now');
+      await clock.advance(5_000);
+      while (received.length < 2 * (titles.length + 1)) await settle();
+      titles.push(received.at(-1)!.text.split('\n')[0]!);
+    }
+    expect(titles).toEqual(['mm1 btc_mxn', 'mm1 (3 books)', 'mm1 btc_mxn']);
+  });
+
   test('a pause silently, and loudly only when it lasts', async () => {
     const { alerts, clock, comes, received } = await rig();
     let bot = snapshot({ quoting: 'book stale' });

@@ -8,7 +8,7 @@ import type { Message } from '../../src/alerts/message.ts';
 import { ALERT_EVENT_NAMES, type AlertEvent, type AlertMode } from '../../src/config.ts';
 import { VirtualClock, type Snapshot } from '../../src/core/index.ts';
 import { memoryLog } from '../memoryLog.ts';
-import { CALM, calm, snapshot, type Bot } from './bots.ts';
+import { CALM, calm, none, snapshot, type Bot } from './bots.ts';
 
 const LOOK_MS = 500;
 const noCounts = { requests: { all: 0, failed: 0, slow: 0 }, decisions: { all: 0, slow: 0 } };
@@ -118,7 +118,15 @@ function told(event: AlertEvent) {
     },
   };
   const modes = Object.fromEntries(ALERT_EVENT_NAMES.map(each => [each, 'on'])) as Record<AlertEvent, AlertMode>;
-  const options = { clock, log: memoryLog().log, channel, title: 'mm1', idPrefix: 'x', messagesPer10Min: 12, modes };
+  const options = {
+    clock,
+    log: memoryLog().log,
+    channel,
+    title: () => 'mm1',
+    idPrefix: 'x',
+    messagesPer10Min: 12,
+    modes,
+  };
   const outbox = new Outbox(options);
   const conditions = new Conditions();
   const lives = async (bot: Bot, ms: number) => {
@@ -163,7 +171,7 @@ test('each of several books is reported exactly as if it were the only book of t
       for (let i = 0; i < length; i++, elapsed += LOOK_MS) {
         const now = stories.map(story => ({ ...story[i]!, ...noCounts, elapsed }));
         all.look(
-          now.map((look, n) => ({ ...look, book: `b${n}` })),
+          now.map((look, n) => ({ ...look, symbol: `b${n}`, book: `b${n}` })),
           together.told,
         );
         now.forEach((look, n) => alone[n]!.conditions.look([look], alone[n]!.told));
@@ -175,6 +183,74 @@ test('each of several books is reported exactly as if it were the only book of t
     { numRuns: 30 },
   );
   expect(ends).toBeGreaterThan(50);
+});
+
+test('counts of a book stay its own, whichever books a reload adds, removes or reorders', () => {
+  const names = ['btc_mxn', 'eth_mxn', 'btc_usd', 'sol_mxn'] as const;
+  const moments = fc.array(
+    fc.record({
+      quoted: fc.shuffledSubarray([...names], { minLength: 1 }),
+      // Growth of the counts of each book: too few to be reported alone, but enough as the difference of two books.
+      growth: fc.array(fc.tuple(fc.nat(3), fc.nat(8), fc.nat(40)), {
+        minLength: names.length,
+        maxLength: names.length,
+      }),
+      looks: fc.integer({ min: 1, max: 60 }),
+    }),
+    { minLength: 2, maxLength: 8 },
+  );
+  const kinds = new Set<string>();
+  let rows = 0;
+  fc.assert(
+    fc.property(moments, life => {
+      let elapsed = 0;
+      const now = () => elapsed;
+      const together = listed(now);
+      const all = new Conditions();
+      const alone = new Map(names.map(name => [name, { conditions: new Conditions(), ...listed(now) }]));
+      const counts = new Map(names.map(name => [name, { unknown: 0, refused: 0, placed: 0, fills: 0 }]));
+      for (const { quoted, growth, looks } of life) {
+        growth.forEach(([unknown, refused, placed], i) => {
+          const of = counts.get(names[i]!)!;
+          if (!quoted.includes(names[i]!)) return;
+          Object.assign(of, { unknown: of.unknown + unknown, refused: of.refused + refused });
+          Object.assign(of, { placed: of.placed + placed, fills: of.fills + (placed === 0 ? 1 : 0) });
+        });
+        for (let i = 0; i < looks; i++, elapsed += 30_000) {
+          const seen = quoted.map(symbol => {
+            const { fills, ...sent } = counts.get(symbol)!;
+            const sides = { buy: { ...none, ...sent }, sell: none };
+            return { ...snapshot({ counts: sides, booked: { fills } }), ...noCounts, elapsed, symbol, book: symbol };
+          });
+          all.look(seen, together.told);
+          for (const [symbol, each] of alone) {
+            const look = seen.find(one => one.symbol === symbol);
+            // A book that is not quoted has no condition.
+            each.conditions.look(
+              [
+                look ?? {
+                  ...CALM,
+                  quotesLive: { buy: 0, sell: 0 },
+                  ...noCounts,
+                  elapsed,
+                  symbol: 'none',
+                  book: symbol,
+                },
+              ],
+              each.told,
+            );
+          }
+        }
+      }
+      const expected = [...alone.values()].flatMap(each => each.rows);
+      expect(together.rows.toSorted()).toEqual(expected.toSorted());
+      rows += expected.length;
+      for (const row of expected) kinds.add(row.split(' ')[2]!);
+    }),
+    { numRuns: 25 },
+  );
+  expect(rows).toBeGreaterThan(20);
+  expect([...kinds].toSorted()).toEqual(['noFills', 'ordersRefused', 'ordersUnknown']);
 });
 
 describe('several books', () => {
@@ -192,7 +268,7 @@ describe('several books', () => {
     for (const changes of moments) {
       for (const end = elapsed + 6 * 60_000; elapsed < end; elapsed += 30_000)
         conditions.look(
-          books.map(book => ({ ...CALM, ...noCounts, elapsed, book, ...changes[book] })),
+          books.map(book => ({ ...CALM, ...noCounts, elapsed, symbol: book, book, ...changes[book] })),
           told,
         );
     }
@@ -247,6 +323,9 @@ describe('several books', () => {
       { budget: { public: 0, private: 0 } },
       snapshot({ quoting: 'ledger differs from the balances' }),
       snapshot({ quoting: 'private data stale' }),
+      snapshot({ quoting: 'held by the sentinel' }),
+      snapshot({ quoting: 'sentinel is missing' }),
+      snapshot({ quoting: 'stopping' }),
       snapshot({ quoting: 'paused by a person' }),
     ];
     for (const changes of account) {
@@ -260,7 +339,7 @@ describe('several books', () => {
     for (let i = 0; i < 24; i++, elapsed += 30_000) {
       const failing = { ...noCounts, requests: { all: 100 * i, failed: 50 * i, slow: 0 } };
       conditions.look(
-        books.map(book => ({ ...CALM, ...failing, elapsed, book })),
+        books.map(book => ({ ...CALM, ...failing, elapsed, symbol: book, book })),
         told,
       );
     }

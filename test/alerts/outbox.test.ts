@@ -29,7 +29,15 @@ function rig(messagesPer10Min: number, answer: () => SendOutcome, modes = MODES,
       return what;
     },
   };
-  const outbox = new Outbox({ clock, log, channel, title: 'mm1 btc_mxn', idPrefix: 'x', messagesPer10Min, modes });
+  const outbox = new Outbox({
+    clock,
+    log,
+    channel,
+    title: () => 'mm1 btc_mxn',
+    idPrefix: 'x',
+    messagesPer10Min,
+    modes,
+  });
   return { clock, outbox, begun, delivered, lines };
 }
 

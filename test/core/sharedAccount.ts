@@ -4,6 +4,7 @@ import {
   Engine,
   moneyOf,
   OrderBook,
+  type Amount,
   type Approved,
   type BookEngine,
   type Command,
@@ -32,11 +33,12 @@ export const START = 1_000_000;
 type Live = { readonly command: PlaceCommand; readonly book: Instrument; left: number };
 export type Balances = Record<(typeof CURRENCIES)[number], number>;
 
-/** Changes of a test: options of the account, limits of each book, and the strategy of a book. */
+/** Changes of a test: options of the account, limits and strategy of each book, and targets by base currency. */
 type Changes = {
   readonly shared?: Pick<SharedOptions, 'jointInventory' | 'crossRates' | 'currencyLimits' | 'valueLimit'>;
   readonly limits?: object;
   readonly strategyOf?: (instrument: Instrument) => Strategy;
+  readonly targets?: Readonly<Record<string, number>>;
 };
 
 /** An exchange with one account and these books, around one engine. */
@@ -61,7 +63,7 @@ export class SharedAccount {
     books: readonly Instrument[] = BOOKS,
     run = 1,
     hedged: Instrument | null = null,
-    { shared = {}, limits = {}, strategyOf = () => quoteAround(2) }: Changes = {},
+    { shared = {}, limits = {}, strategyOf = () => quoteAround(2), targets = {} }: Changes = {},
   ) {
     this.#books = books;
     this.balances = { btc: 1_000, eth: 1_000, usd: 1_000_000, mxn: 1_000_000, ...balances };
@@ -72,6 +74,7 @@ export class SharedAccount {
       collarBps: 1000,
       staleAfterMs: 3000,
     };
+    const targetOf = (major: string) => (targets[major] ?? null) as Amount | null;
     this.engine = new Engine(
       {
         instance: 'mm',
@@ -85,7 +88,8 @@ export class SharedAccount {
         strategy: strategyOf(instrument),
         limits: { ...usual, ...limits } as never,
         tolerance: { priceBps: 10, amountShare: 0.5, maxAgeMs: 3_600_000 },
-        target: null,
+        target:
+          books.find(({ major }) => major === instrument.major) === instrument ? targetOf(instrument.major) : null,
         halts: HALTS,
         ...(instrument === hedged
           ? { elsewhere: { place: 'binance', major: instrument.major, minor: 'usdt', bounds: NO_BOUNDS } }
@@ -190,6 +194,14 @@ export class SharedAccount {
     this.step({ kind: 'elsewhere', at: this.now, phase: 'in flight', conversion });
     const ended = { phase: 'ended', conversion, trades: [trade], rate: moneyOf('20') } as const;
     this.step({ kind: 'elsewhere', at: this.now, ...ended });
+  }
+
+  /** An order of the bot on another exchange, whose outcome is not known yet. */
+  hedgeInFlight(id: string, { major }: Instrument, side: Side, lots: number): void {
+    const base = { currency: major, amount: moneyOf(`${lots}`) };
+    const quote = { currency: 'usdt', amount: moneyOf(`${lots * 50}`) };
+    const conversion = side === 'sell' ? { id, give: base, get: quote } : { id, give: quote, get: base };
+    this.step({ kind: 'elsewhere', at: this.now, phase: 'in flight', conversion });
   }
 
   readThere(major: string): void {

@@ -3535,8 +3535,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'hedges elsewhere count in the first book',
     file: 'src/core/engine/accountState.ts',
-    from: 'this.#home(this.#major)?.placed(change)',
-    to: 'this.#books[0]!.placed(change)',
+    from: 'this.#home(currency ?? this.#major)?.placed(change)',
+    to: '(currency === undefined ? this.#books[0] : this.#home(currency))?.placed(change)',
     test: 'test/core/engine/books.test.ts',
     title:
       'what is traded on another exchange belongs to the home of the base currency that is hedged there, in whatever order the books are',
@@ -4535,5 +4535,47 @@ export const EDITS: readonly Edit[] = [
     to: '});',
     test: 'test/app/actions/setParameter.test.ts',
     title: 'is written to its own section, and named in journal and undo',
+  },
+  {
+    name: 'the counts of a book are those of its place among the books, which a reload can change',
+    file: 'src/alerts/conditions.ts',
+    from: 'const past = this.#pasts.get(look.symbol) ?? new Past();\n      this.#pasts.set(look.symbol, past);',
+    to: 'const place = String(looks.indexOf(look));\n      const past = this.#pasts.get(place) ?? new Past();\n      this.#pasts.set(place, past);',
+    test: 'test/alerts/conditions.test.ts',
+    title: 'counts of a book stay its own, whichever books a reload adds, removes or reorders',
+  },
+  {
+    name: 'a conversion elsewhere counts in the limits of every base currency',
+    file: 'src/core/accounting/accounts.ts',
+    from: 'const there = this.#hedged(instrument.major)?.converting(instrument);',
+    to: 'const there = this.#elsewhere?.converting(instrument);',
+    test: 'test/core/engine/books.test.ts',
+    title:
+      'what is held and ordered on another exchange counts only in books with the hedged base currency, also later without hedges',
+  },
+  {
+    name: 'an amount on an exchange without access belongs to the first base currency, whatever its own is',
+    file: 'src/core/engine/accountState.ts',
+    from: 'this.#home(currency ?? this.#major)?.placed(change);',
+    to: 'this.#home(this.#major)?.placed(change);',
+    test: 'test/core/engine/books.test.ts',
+    title:
+      'an amount that is booked on an exchange without access belongs to the home of its currency, in this run as in the next',
+  },
+  {
+    name: 'a chat resumes the whole bot if it names a book that a reload removed',
+    file: 'src/app/remote/remoteControl.ts',
+    from: "const stopped = action === 'resume' ? stoppedBooks() : [];",
+    to: "const stopped = action === 'resume' ? stoppedBooks().slice(0, 0) : [];",
+    test: 'test/app/remote/remoteControl.test.ts',
+    title: 'has after a reload the books that it has then, and resumes only the removed book that it names',
+  },
+  {
+    name: 'the scarcity of the request budget is reversed',
+    file: 'src/core/orders/fairShares.ts',
+    from: 'scarceFrom > 0 ? 1 - left / scarceFrom : 1',
+    to: 'scarceFrom > 0 ? left / scarceFrom : 1',
+    test: 'test/core/orders/fairShares.test.ts',
+    title: 'is the scarcer for the values, the less is left: 0 where it becomes scarce, 1 where it is used up',
   },
 ];

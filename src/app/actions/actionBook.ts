@@ -36,6 +36,18 @@ export function assertBookKnown({ configFile, stateDir }: WhichBot, ask: ActionA
     : [`the last run of this bot does not quote ${book}; the action takes effect in a run that does`];
 }
 
+/**
+ * Returns the books that a bot quotes: those of its last recorded run, or of `filed` if none can be read. A reload can
+ * change them. Never throws, so that a stop does not fail.
+ */
+export function quotedBooks({ stateDir }: WhichBot, filed: Config): readonly string[] {
+  try {
+    return symbolsOf(recordedIn(stateDir) ?? filed);
+  } catch {
+    return symbolsOf(filed);
+  }
+}
+
 const symbolsOf = (config: Config | null): readonly string[] =>
   config === null ? [] : booksOf(config).map(({ book }) => book);
 

@@ -3,9 +3,9 @@
  * the state directory of the bot, so a failure of Telegram or of this process does not affect trading.
  */
 import { randomBytes } from 'node:crypto';
-import { otherBooksOf, type Config } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { sleep, textOfError, type Clock, type Millis, type Secret } from '../../core/index.ts';
-import { bookLatchIn } from '../../live/safety/bookLatch.ts';
+import { bookLatchIn, booksWithLatches } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
@@ -13,7 +13,7 @@ import { writeRemoteCounts } from '../../live/safety/remoteCounts.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { cut } from '../../alerts/message.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { bookOfAsk } from '../actions/actionBook.ts';
+import { bookOfAsk, quotedBooks } from '../actions/actionBook.ts';
 import type { ActionAsk } from '../actions/actions.ts';
 import { consoleActions } from '../console/consoleActions.ts';
 import { replaysOf } from '../console/replays.ts';
@@ -64,8 +64,11 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
   const { chats, users, resume: canResume } = telegram.remote;
   const api = new TelegramApi(telegram.url, token);
   const { book, state, metrics, exchange } = config;
-  const books = otherBooksOf(config).length === 0 ? [] : [book, ...otherBooksOf(config)];
-  const nameOfBot = books.length === 0 ? `${config.instance} ${book}` : config.instance;
+  const booksNow = (): readonly string[] => {
+    const books = quotedBooks(bot, config);
+    return books.length === 1 ? [] : books;
+  };
+  const nameOfBot = (): string => (booksNow().length === 0 ? `${config.instance} ${book}` : config.instance);
   const replays = replaysOf({ config: { book, state, metrics, exchange }, bot }, clock);
   const previews = new SharedWork<readonly string[]>();
   const preview = (asked: ActionAsk) => {
@@ -89,8 +92,9 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
     );
     const control = new RemoteControl({
       ...{ chats, users, canResume, ownName, clock },
-      botName: isPaperState(bot.stateDir) ? `${nameOfBot} (paper)` : nameOfBot,
-      books,
+      botName: () => (isPaperState(bot.stateDir) ? `${nameOfBot()} (paper)` : nameOfBot()),
+      books: booksNow,
+      stoppedBooks: () => booksWithLatches(bot.stateDir),
       pauseNow: of => {
         const { stateDir } = bot;
         return pauseAt(of === undefined ? latchIn(stateDir) : bookLatchIn(stateDir, of), clock.now());

@@ -23,9 +23,11 @@ export type RemoteOptions = {
   /** Whether `/resume` is accepted. */
   readonly canResume: boolean;
   /** Name of the bot in previews and results; names paper trading. */
-  readonly botName: string;
-  /** Symbols of the books, if the bot has several; otherwise none. */
-  readonly books: readonly string[];
+  readonly botName: () => string;
+  /** Returns the symbols of the books, if the bot has several now; otherwise none. */
+  readonly books: () => readonly string[];
+  /** Returns the symbols of the books with stops of their own, also of books that the bot no longer has. */
+  readonly stoppedBooks: () => readonly string[];
   /** Returns the operator's pause of a book, or of the whole bot, that is in force, or `null`. */
   readonly pauseNow: (book?: string) => { readonly until: Millis | null } | null;
   /** User name of the Telegram bot. Commands to another bot in the same chat are ignored. */
@@ -165,12 +167,15 @@ export class RemoteControl {
   }
 
   async #preview(sender: ChatSender, action: RemoteAction, words: string): Promise<void> {
-    const request = actionRequest(action, words, sender, this.#options.books);
+    const { books, stoppedBooks } = this.#options;
+    // A book that the bot no longer has can still have a stop; without its name, the resume would be one of all books.
+    const stopped = action === 'resume' ? stoppedBooks() : [];
+    const request = actionRequest(action, words, sender, books(), stopped);
     this.#assertNotShorter(request);
     const { id, lines } = await this.#approvals.open(ownerOf(sender), request, () => undefined);
     const time = request.minutes === null ? '' : ` for ${counted(request.minutes, 'minute')}`;
     const text = [
-      `${this.#options.botName}: preview of ${action}${this.#targetText(request)}${time}. Reason: ${request.reason}`,
+      `${this.#options.botName()}: preview of ${action}${this.#targetText(request)}${time}. Reason: ${request.reason}`,
       ...lines.map(line => `- ${line}`),
       `Nothing has happened yet. Confirm within ${roundedSeconds(APPROVAL_MS)}.`,
     ].join('\n');
@@ -180,8 +185,8 @@ export class RemoteControl {
 
   /** Returns the book of a request, or the number of all books; empty if the bot has only one. */
   #targetText({ book }: ActionRequest): string {
-    const { books } = this.#options;
-    return books.length === 0 ? '' : ` of ${book ?? `all ${counted(books.length, 'book')}`}`;
+    const books = this.#options.books();
+    return books.length === 0 && book === undefined ? '' : ` of ${book ?? `all ${counted(books.length, 'book')}`}`;
   }
 
   /**
@@ -204,13 +209,14 @@ export class RemoteControl {
     const { botName, send, acknowledge } = this.#options;
     const id = data.startsWith(CONFIRM) ? data.slice(CONFIRM.length) : '';
     const isStarted = this.#approvals.confirm(ownerOf(sender), id, over =>
-      send(sender.chat, `${botName}: ${overText(over)}`),
+      send(sender.chat, `${botName()}: ${overText(over)}`),
     );
     acknowledge(callbackId, isStarted ? 'Started; the result follows.' : NO_EFFECT);
     if (!isStarted) send(sender.chat, NO_EFFECT);
   }
 
   #help(): string {
+    const [first] = this.#options.books();
     return [
       '/status: process, quotes, inventory, limits, profit',
       '/profit: profit in total and by day',
@@ -220,9 +226,9 @@ export class RemoteControl {
       this.#options.canResume
         ? '/resume [reason]: end a pause, a halt or reduce-only'
         : 'Resume is off here (alerts.telegram.remote.resume); use puntas resume on the machine or the console.',
-      ...(this.#options.books.length === 0
+      ...(first === undefined
         ? []
-        : [`An action on one book names it first, like /halt ${this.#options.books[0]}; without a name, all books.`]),
+        : [`An action on one book names it first, like /halt ${first}; without a name, all books.`]),
       'An action shows its preview first and needs your confirmation.',
     ].join('\n');
   }
@@ -247,10 +253,11 @@ function actionRequest(
   given: string,
   { user, name }: ChatSender,
   books: readonly string[],
+  stopped: readonly string[],
 ): ActionRequest {
   // A command has its words on one line, with single blanks.
   const [first = '', ...others] = given.split(' ');
-  const book = books.find(each => each === first.toLowerCase());
+  const book = [...books, ...stopped].find(each => each === first.toLowerCase());
   if (book === undefined && books.length > 0 && BOOK_NAME.test(first.toLowerCase()))
     throw new Error(`${first}: expected a book of this bot (${books.join(', ')})`);
   const words = book === undefined ? given : others.join(' ');

@@ -33,7 +33,7 @@ import {
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import type { OwnStop } from '../../alerts/conditions.ts';
 import { OwnStops } from '../../alerts/ownStops.ts';
-import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
+import { DayTextsOfBooks, stopSummary } from '../../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone, type StopReport } from '../../live/loop/loopOptions.ts';
 import { livePricesOf, sourceAccessOf } from '../../wiring/feeds.ts';
@@ -241,7 +241,7 @@ export class BotProcess {
         if (news.kind === 'count') counted?.order(news.side, news.event);
         if (news.kind === 'fill') counted?.fill(news.fill.side, volumeOf(news.fill, instrument));
         if (news.kind === 'fill') {
-          const of = config.books === undefined ? undefined : instrument.symbol;
+          const of = books === 1 ? undefined : instrument.symbol;
           this.#alerts?.raise('fill', fillText(news, instrument), false, of);
         }
         this.#options.onNews?.(news, instrument);
@@ -674,22 +674,17 @@ export class BotProcess {
     // A reload can add and remove books.
     const books = () => rotation.run.engine.books.map(({ symbol }) => symbol);
     const named = (symbol: string) => (books().length === 1 ? {} : { book: symbol });
-    const days = new Map<string, ReturnType<typeof dayTexts>>();
-    const dayTextOf = (symbol: string, i: number) => {
-      const known = days.get(symbol) ?? dayTexts(this.#snapshot(rotation.run, i));
-      days.set(symbol, known);
-      return known;
-    };
-    books().forEach(dayTextOf);
+    const days = new DayTextsOfBooks();
     this.#alerts.watch(
       () =>
         books().map((symbol, i) => {
           const snapshot = this.#snapshot(rotation.run, i);
+          days.see(snapshot);
           const { quotesLive, limits } = monitored(snapshot, rotation.run, beside, i);
           const isOwnNow = (stop: OwnStop, reason: string) => this.#isOwnStop(symbol, stop, reason);
           const stops = books().length === 1 ? [] : ownStops.of(symbol, snapshot.regime, isOwnNow);
           return {
-            ...{ ...named(symbol), snapshot, quotesLive, ...limits, ownStops: stops },
+            ...{ symbol, ...named(symbol), snapshot, quotesLive, ...limits, ownStops: stops },
             journalWritable: this.#journal.isWritable(),
             resumeCommand: stops.includes('halt') ? this.#resumeCommandOf(symbol) : this.#resumeCommand,
             budget: this.#client.budget(),
@@ -698,7 +693,7 @@ export class BotProcess {
       () =>
         books().map((symbol, i) => ({
           ...named(symbol),
-          text: dayTextOf(symbol, i)(this.#snapshot(rotation.run, i), rotation.run.rulesOfBooks[i]!.instrument),
+          text: days.of(this.#snapshot(rotation.run, i), rotation.run.rulesOfBooks[i]!.instrument),
         })),
     );
   }

@@ -31,12 +31,14 @@ export class Accounts {
   readonly #elsewhere: PlaceAccount | null;
   readonly #transit: Transit;
   readonly #otherPlaces: OtherPlaces;
+  /** Base currency of the book that is hedged on the other exchange; without hedges there, that of the first book. */
+  readonly #major: string;
   readonly #options: AccountElsewhere | null;
   readonly #listeners: AccountsListeners;
   /** Time of the event that is being booked. */
   #at: Millis = -Infinity;
 
-  /** `major` is the base currency of the bot's book. */
+  /** `major` is the base currency of the book that is hedged on the other exchange, or of the first book. */
   constructor(
     major: string,
     elsewhere: AccountElsewhere | undefined,
@@ -44,12 +46,13 @@ export class Accounts {
     listeners: AccountsListeners,
   ) {
     this.#options = elsewhere ?? null;
+    this.#major = major;
     this.#listeners = listeners;
     this.#own = new TradingAccount(delays, booked => this.#booked(booked), listeners.fillOf);
     const onPlaced = (change: PlacedChange) => this.#placed(change);
     this.#elsewhere = elsewhere ? new PlaceAccount(elsewhere, elsewhere.bounds, delays, onPlaced) : null;
-    this.#otherPlaces = new OtherPlaces(major, onPlaced);
-    this.#transit = new Transit(major, elsewhere?.place ?? null, elsewhere?.transfers ?? null, listeners.placed);
+    this.#otherPlaces = new OtherPlaces(onPlaced);
+    this.#transit = new Transit(elsewhere?.place ?? null, elsewhere?.transfers ?? null, listeners.placed);
   }
 
   /** Account on the bot's own exchange. */
@@ -176,15 +179,21 @@ export class Accounts {
 
   /** Returns the held amount of a currency on all exchanges together, also where this run has no account. */
   held(currency: string): Money {
-    const elsewhere = (this.#elsewhere?.held ?? 0n) + this.#transit.held(currency) + this.#otherPlaces.held(currency);
+    const there = this.#hedged(currency)?.held ?? 0n;
+    const elsewhere = there + this.#transit.held(currency) + this.#otherPlaces.held(currency);
     return money(this.#own.total(currency) + elsewhere);
   }
 
   /** Returns the base currency that conversions and orders elsewhere may still add and remove, in lots of the book. */
   converting(instrument: Instrument): Readonly<Record<Side, number>> {
     const own = this.#own.converting(instrument);
-    const there = this.#elsewhere?.converting(instrument);
+    const there = this.#hedged(instrument.major)?.converting(instrument);
     return there === undefined ? own : { buy: own.buy + there.buy, sell: own.sell + there.sell };
+  }
+
+  /** Returns the account on the other exchange if it hedges this base currency; `null` if it does not. */
+  #hedged(currency: string): PlaceAccount | null {
+    return currency === this.#major ? this.#elsewhere : null;
   }
 
   /**

@@ -3,22 +3,17 @@
  * and only the operator changes them.
  */
 import type { TransferEvent } from './accountEvents.ts';
-import { changesIn, Ledger, type Change, type LedgerEntry } from './ledger.ts';
-import { atPlace, placeInName, type PlacedRows } from './place.ts';
+import { Ledger, type Change, type LedgerEntry } from './ledger.ts';
+import { atPlace, placeInName, tickerInName, type PlacedRows } from './place.ts';
 import type { PlacedChange } from './placeAccount.ts';
 import { money, type Money } from '../model/units.ts';
 
 export class OtherPlaces {
-  readonly #major: string;
   readonly #onChange: (change: PlacedChange) => void;
   readonly #ledger = new Ledger();
 
-  /**
-   * `major` is the base currency of the bot's book. `onChange` receives the effect of each booking on the position,
-   * except restored bookings.
-   */
-  constructor(major: string, onChange: (change: PlacedChange) => void) {
-    this.#major = major;
+  /** `onChange` receives each booking with its currency, except restored bookings. */
+  constructor(onChange: (change: PlacedChange) => void) {
     this.#onChange = onChange;
   }
 
@@ -40,8 +35,10 @@ export class OtherPlaces {
     const source = atPlace(event.source, place);
     const changes: readonly Change[] = [{ cause, currency, amount }];
     if (!this.#ledger.book({ source, at, why, changes })) return;
-    const major = changesIn(changes, atPlace(this.#major, place));
-    this.#onChange({ kind: 'transfer', major, transfer: { ...event, source } });
+    this.#onChange({
+      ...{ kind: 'transfer', currency: tickerInName(currency), major: amount },
+      transfer: { ...event, source },
+    });
   }
 
   /** Calls `call` with every later ledger entry. */

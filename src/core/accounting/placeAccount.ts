@@ -14,11 +14,16 @@ import { money, multiplyMoneyFloor, textOfMoney, type Millis, type Money, type S
 
 /**
  * Change booked on the other exchange, by its effect on the position of the bot's book. `cash` is in the quote currency
- * of the bot's book.
+ * of the bot's book. `currency`: base currency of the change; absent if it is that of the book with hedges there.
  */
 export type PlacedChange =
   | { readonly kind: 'trade'; readonly major: Money; readonly cash: Money }
-  | { readonly kind: 'opening' | 'transfer'; readonly major: Money; readonly transfer?: BookedTransfer | undefined };
+  | {
+      readonly kind: 'opening' | 'transfer';
+      readonly major: Money;
+      readonly currency?: string;
+      readonly transfer?: BookedTransfer | undefined;
+    };
 
 /** Book on the other exchange: its venue, its currencies, and the base currency of the bot's book. */
 export type PlacedBook = { readonly place: string; readonly major: string; readonly minor: string };

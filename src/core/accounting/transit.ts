@@ -4,7 +4,7 @@
  */
 import type { TransferEvent } from './accountEvents.ts';
 import type { BookedTransfer } from './bookings.ts';
-import { changesIn, Ledger, type Cause, type LedgerEntry } from './ledger.ts';
+import { Ledger, type Cause, type LedgerEntry } from './ledger.ts';
 import { atPlace, bookOutCommand, isAtPlace, placeInName, splitRows, tickerInName, type PlacedRows } from './place.ts';
 import type { PlacedChange } from './placeAccount.ts';
 import type { BalanceCheck } from './reconciliation.ts';
@@ -75,7 +75,6 @@ const ITEMS_MAX = 100;
 
 export class Transit {
   readonly #limits: TransitLimits | null;
-  readonly #major: string;
   readonly #place: string | null;
   readonly #onChange: (change: PlacedChange) => void;
   readonly #ledger = new Ledger();
@@ -89,17 +88,11 @@ export class Transit {
   readonly #openings = new Map<string, Millis>();
 
   /**
-   * `major` is the base currency of the bot's book, `place` the other exchange that this run reads. If `limits` is
-   * `null`, no new amount gets in transit, and amounts in transit from an earlier run still count as held. `onChange`
-   * receives the effect of each booking on the position, except restored bookings.
+   * `place` is the other exchange that this run reads. If `limits` is `null`, no new amount gets in transit, and amounts
+   * in transit from an earlier run still count as held. `onChange` receives each booking with its currency, except
+   * restored bookings.
    */
-  constructor(
-    major: string,
-    place: string | null,
-    limits: TransitLimits | null,
-    onChange: (change: PlacedChange) => void,
-  ) {
-    this.#major = major;
+  constructor(place: string | null, limits: TransitLimits | null, onChange: (change: PlacedChange) => void) {
     this.#place = place;
     this.#limits = limits;
     this.#onChange = onChange;
@@ -344,7 +337,7 @@ export class Transit {
   ): boolean {
     const changes = [{ cause, currency: atPlace(currency, TRANSIT), amount }];
     if (!this.#ledger.book({ source: atPlace(source, TRANSIT), at, why, changes })) return false;
-    this.#onChange({ kind: 'transfer', major: changesIn(changes, atPlace(this.#major, TRANSIT)) });
+    this.#onChange({ kind: 'transfer', currency, major: amount });
     return true;
   }
 

@@ -118,7 +118,7 @@ export class AccountState {
     this.ids = new OriginIds(instance, run);
     this.accounts = new Accounts(major, elsewhere, timing, {
       booked: (booked, at) => this.#booked(booked, at),
-      placed: change => this.#home(this.#major)?.placed(change),
+      placed: change => this.#placed(change),
       fillOf: trade => this.#fillOf(trade),
     });
   }
@@ -333,6 +333,12 @@ export class AccountState {
         if (booked.kind === 'opening') book.moved({ ...booked, changes: [] }, at);
       } else if (book.major !== traded?.major) book.moved(booked, at);
     }
+  }
+
+  /** Passes a change on another exchange to the home of its currency; one of no base currency changes no book. */
+  #placed(change: PlacedChange): void {
+    const currency = change.kind === 'trade' ? undefined : change.currency;
+    this.#home(currency ?? this.#major)?.placed(change);
   }
 
   /** Passes a transfer to a book: to a home, and of refunded fees only those that count in this book. */

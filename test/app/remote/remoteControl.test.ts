@@ -10,7 +10,7 @@ import { previewKey, previewWithin } from '../../../src/app/remote/remote.ts';
 import { RemoteControl } from '../../../src/app/remote/remoteControl.ts';
 import { APPROVAL_MS, type ActionRequest } from '../../../src/console/index.ts';
 import { settle, VirtualClock } from '../../../src/core/index.ts';
-import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
+import { bookLatchIn, booksWithLatches } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { pauseAt } from '../../../src/live/safety/pauseWatch.ts';
 import { REMOTE_OUTCOMES } from '../../../src/live/safety/remoteCounts.ts';
@@ -34,8 +34,9 @@ function desk({ canResume = false, users = ['1', '2'], books = [] as readonly st
   let made = 0;
   const reads: string[] = [];
   const control = new RemoteControl({
-    ...{ chats: ['-100', '-200'], users, canResume, ownName: 'desk_bot', botName: 'main btc_mxn', clock },
-    books,
+    ...{ chats: ['-100', '-200'], users, canResume, ownName: 'desk_bot', botName: () => 'main btc_mxn', clock },
+    books: () => books,
+    stoppedBooks: () => booksWithLatches(dir),
     pauseNow: book => pauseAt(book === undefined ? latchIn(dir) : bookLatchIn(dir, book), clock.now()),
     newId: () => `id-${++made}`,
     actions: consoleActions(
@@ -536,7 +537,7 @@ test('nothing acts but a press within a minute of a preview, by its user in its 
       let [made, presser] = [0, ''];
       const control = new RemoteControl({
         ...{ chats: ['-100', '-200'], users: ['1', '2'], canResume: false, ownName: 'desk_bot', clock },
-        ...{ botName: 'main btc_mxn', pauseNow: () => null, books: [] },
+        ...{ botName: () => 'main btc_mxn', pauseNow: () => null, books: () => [], stoppedBooks: () => [] },
         newId: () => `id-${++made}`,
         actions: {
           names: [],
@@ -661,6 +662,27 @@ describe('a bot with several books', () => {
     await says('/resume eth_mxn seen');
     await presses(button());
     expect(stopsIn(dir)).toEqual(['', 'halt', '', 'halt']);
+  });
+
+  test('has after a reload the books that it has then, and resumes only the removed book that it names', async () => {
+    const quoted: string[] = ['btc_mxn', 'eth_mxn'];
+    const { says, presses, button, dir, sent } = desk({ books: quoted, canResume: true });
+    await says('/halt btc_usd odd prices');
+    expect(sent.at(-1)!.text).toContain('expected a book of this bot (btc_mxn, eth_mxn)');
+    quoted.push('btc_usd');
+    await says('/help');
+    expect(sent.at(-1)!.text).toContain('like /halt btc_mxn; without a name');
+    for (const words of ['btc_usd odd prices', 'all odd prices']) {
+      await says(`/halt ${words}`);
+      await presses(button());
+    }
+    expect(sent.at(-2)!.text).toContain('preview of halt of all 3 books');
+    expect(stopsIn(dir)).toEqual(['halt', '', '', 'halt']);
+    quoted.splice(0);
+    await says('/resume btc_usd seen');
+    expect(sent.at(-1)!.text).toContain('preview of resume of btc_usd');
+    await presses(button());
+    expect(stopsIn(dir)).toEqual(['halt', '', '', '']);
   });
 
   test('has no shorter pause of a book whose pause is longer, while resume is off', async () => {

@@ -16,7 +16,7 @@ test('other exchanges together hold of a currency what was booked under exactly 
   });
   fc.assert(
     fc.property(fc.array(booking, { maxLength: 8 }), bookings => {
-      const places = new OtherPlaces('btc', () => undefined);
+      const places = new OtherPlaces(() => undefined);
       for (const [at, { currency, place, amount }] of bookings.entries())
         places.transfer({
           ...{ kind: 'transfer', source: `s${at}`, cause: 'deposits', currency: `${currency}@${place}` },
@@ -40,7 +40,7 @@ test('a currency is in doubt from the opening there until a later comparison rep
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 10 }), steps => {
-      const empty = () => new Transit('btc', 'there', null, () => undefined);
+      const empty = () => new Transit('there', null, () => undefined);
       let transit = empty();
       let doubts = new Map<string, number>();
       for (const [at, one] of steps.entries()) {

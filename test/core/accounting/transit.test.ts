@@ -71,7 +71,7 @@ it('many amounts are merged without a loss: no sum changes, and what was in doub
   );
   fc.assert(
     fc.property(items, fc.integer({ min: 1, max: 30 }), (drawn, more) => {
-      const transit = new Transit('btc', 'there', LIMITS, () => undefined);
+      const transit = new Transit('there', LIMITS, () => undefined);
       const kept = drawn.map(({ isOut, isDoubtful, lots }, i): TransitItem => ({
         ...{ source: `s${i}`, currency: 'btc', place: isOut ? 'third' : null, since: T + i },
         amount: money(BigInt(lots) * 10n ** 18n),

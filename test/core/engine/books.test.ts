@@ -16,6 +16,9 @@ import { runsOf } from '../../many.ts';
 import { PATIENCE, quoteAround } from '../desk.ts';
 import { BOOKS, CURRENCIES, SharedAccount, START, type Balances } from '../sharedAccount.ts';
 
+/** Targets in lots of 1 that equal the first balances. */
+const START_TARGETS = { btc: 1_000, eth: 1_000, usd: 1_000_000 };
+
 /** Sum of what the books with this base currency have beyond their targets. */
 function positions({ engine }: SharedAccount, currency: string): bigint {
   return engine.books.filter(({ major }) => major === currency).reduce((sum, { position }) => sum + position, 0n);
@@ -238,6 +241,81 @@ describe('several books of one account', () => {
           }
         }
         expect(account.halts).toEqual([]);
+      }),
+      runsOf(200, 20),
+    );
+  });
+
+  test('what is held and ordered on another exchange counts only in books with the hedged base currency, also later without hedges', () => {
+    const orders = fc.array(
+      fc.record({ side: fc.constantFrom<Side>('buy', 'sell'), lots: fc.integer({ min: 1, max: 9 }) }),
+      { minLength: 1, maxLength: 4 },
+    );
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...BOOKS], { minLength: 2 }), fc.nat(3), orders, (books, which, list) => {
+        const hedged = books[which % books.length]!;
+        const account = new SharedAccount({}, books, 1, hedged).open();
+        account.readThere(hedged.major);
+        account.round();
+        for (const [n, { side, lots }] of list.entries()) account.hedges(`h${n}`, hedged, side, lots);
+        const inventory = (of: SharedAccount) => books.map(({ symbol }) => of.bookOf(symbol).position);
+        const before = inventory(account);
+        account.hedgeInFlight('last', hedged, 'sell', 7);
+        for (const { symbol, major } of books) {
+          const sell = major === hedged.major ? 7 : 0;
+          expect(account.bookOf(symbol).riskContext(account.now).converting, symbol).toEqual({ buy: 0, sell });
+        }
+        expect(inventory(restarted(account))).toEqual(before);
+      }),
+      runsOf(200, 20),
+    );
+  });
+
+  test('both outcomes of an order on another exchange count in the limits on the value of all books', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...BOOKS), fc.constantFrom<Side>('buy', 'sell'), (hedged, side) => {
+        const shared = { valueLimit: { currency: 'mxn', max: moneyOf('1000000000') } };
+        const account = new SharedAccount({}, BOOKS, 1, hedged, { shared }).open();
+        account.readThere(hedged.major);
+        account.round();
+        account.hedgeInFlight('h', hedged, side, 7);
+        for (const book of account.engine.books)
+          for (const { currency, up, down } of book.riskContext(account.now).valueRoom!.held) {
+            const lots = currency === hedged.major ? moneyOf('7') : 0n;
+            expect([up, down]).toEqual(side === 'buy' ? [lots, 0n] : [0n, lots]);
+          }
+      }),
+    );
+  });
+
+  test('an amount that is booked on an exchange without access belongs to the home of its currency, in this run as in the next', () => {
+    const booking = fc.record({
+      currency: fc.constantFrom('btc', 'eth', 'usd', 'mxn'),
+      place: fc.constantFrom('binance', 'transit'),
+      amount: fc.integer({ min: -9, max: 9 }).filter(amount => amount !== 0),
+    });
+    const bookings = fc.array(booking, { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...BOOKS], { minLength: 1 }), bookings, (books, list) => {
+        const account = new SharedAccount({}, books, 1, null, { targets: START_TARGETS }).open();
+        const first = books.map(({ symbol }) => account.bookOf(symbol).position);
+        expect(first.every(position => position === 0n)).toBe(true);
+        for (const [n, { currency, place, amount }] of list.entries())
+          account.step({
+            ...{ kind: 'transfer', at: account.now, source: `s${n}`, why: 'told', cause: 'deposits' },
+            ...{ currency: `${currency}@${place}`, occurredAt: account.now, amount: moneyOf(`${amount}`) },
+          });
+        for (const { symbol, major } of books) {
+          const isHome = books.find(each => each.major === major)!.symbol === symbol;
+          const sum = list.reduce((all, { currency, amount }) => all + (isHome && currency === major ? amount : 0), 0);
+          expect(account.bookOf(symbol).position, symbol).toBe(moneyOf(`${sum}`));
+        }
+        const ledger = account.engine.ledger([]);
+        const next = new SharedAccount(account.balances, books, 2, null, { targets: START_TARGETS });
+        next.now = account.now;
+        next.step({ kind: 'restore', at: next.now, orders: [], ledger });
+        const inventory = (of: SharedAccount) => books.map(({ symbol }) => of.bookOf(symbol).position);
+        expect(inventory(next)).toEqual(inventory(account));
       }),
       runsOf(200, 20),
     );

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
+import { between } from '../../draws.ts';
 import { FairShares, SCARCE_BELOW } from '../../../src/core/orders/fairShares.ts';
 
 const BOOKS = ['a_m', 'b_m', 'c_m'];
@@ -75,6 +76,28 @@ describe('the request budget of several books', () => {
         expect(shares.mayPlace('a_m'), `${now} of ${limit}`).toBe(may);
       }
     }
+  });
+
+  test('is the scarcer for the values, the less is left: 0 where it becomes scarce, 1 where it is used up', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 4, max: 1_000 }), between(0, 1), (limit, share) => {
+        const bound = Math.min(SCARCE_BELOW, limit / 4);
+        let left = limit;
+        const seen: number[] = [];
+        const shares = new FairShares(
+          new VirtualClock(),
+          () => left,
+          BOOKS,
+          (books, scarcity) => {
+            seen.push(scarcity);
+            return books.map(() => 1);
+          },
+        );
+        for (left of [bound, bound * share, 0]) shares.mayPlace('a_m');
+        expect([seen[0], seen[2]]).toEqual([0, 1]);
+        expect(seen[1]).toBeCloseTo(1 - share, 9);
+      }),
+    );
   });
 
   test('is shared by value: three quarters for a book that is worth three times the other', () => {

@@ -245,6 +245,23 @@ describe('the value of currencies', () => {
     expect([worst('2'), worst('1'), worst('0'), worst('-1')]).toEqual([2n * one, one, 2n * one, 3n * one]);
   });
 
+  test('the price of an order that only reduces may raise the value by at most 5% of the order', () => {
+    const at = (price: bigint) => ({ numerator: price, denominator: 1n });
+    const held = [
+      { currency: 'btc', up: moneyOf('10'), down: moneyOf('-10'), price: at(1_000n) },
+      { currency: 'usd', up: 0n, down: 0n, price: at(1n) },
+    ];
+    const room = { currency: 'mxn', max: moneyOf('1'), held, others: [], pair: ['btc', 'usd'] as const };
+    const none = { base: money(0n), quote: money(0n) };
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 900, max: 1_200 }), (lots, price) => {
+        const order = { base: moneyOf(`${lots}`), quote: moneyOf(`${lots * price}`) };
+        const exceeded = exceededValue(room, { buy: none, sell: none }, 'sell', order);
+        expect(exceeded === null, `${lots} at ${price}`).toBe(price <= 1_050);
+      }),
+    );
+  });
+
   test('an order that only reduces is allowed beyond the limit, also without a price', () => {
     const none = { base: money(0n), quote: money(0n) };
     const orders = { buy: none, sell: none };
