@@ -291,7 +291,7 @@ export function engineOf(
   try {
     return new Engine(
       sharedOptionsOf(config, all, run, onNews, isTraced),
-      books.map((one, i) => bookOptionsOf(one, all[i]!, run, ownCall)),
+      books.map((one, i) => bookOptionsOf(one, all[i]!, ownCall)),
     );
   } catch (error) {
     const path = error instanceof TooLarge ? pathOfText(config, error.text) : null;
@@ -329,7 +329,7 @@ function belowOneLot(config: Config, instrument: Instrument): string | null {
   return null;
 }
 
-function bookOptionsOf(config: Config, rules: Rules, run: number, ownCall?: OwnCall): BookOptions {
+function bookOptionsOf(config: Config, rules: Rules, ownCall?: OwnCall): BookOptions {
   const { instrument } = rules;
   const tooNear = edgeProblem(config, rules.makerRate);
   if (tooNear !== null) throw new FeesTooHigh(tooNear, rules.tier ? describeTier(rules.tier) : null);
@@ -352,7 +352,8 @@ function bookOptionsOf(config: Config, rules: Rules, run: number, ownCall?: OwnC
         ),
       ),
       instrument,
-      seedFromText(`${config.instance} ${config.book} ${run}`),
+      // Without the run: a restart must not draw further samples.
+      seedFromText(`${config.instance} ${config.book}`),
     ),
     limits: limitsOf(config, instrument),
     halts: {

@@ -49,6 +49,16 @@ test.each(['btc_mxn', 'xrp_mxn', 'usd_mxn'])(
   },
 );
 
+test.each(['123', '007', '1e5', '0x1F', 'true', 'null', 'mm1'])(
+  'the name %s stands in it as text, although YAML could read another value',
+  async instance => {
+    const file = bench.path(`named-${instance}.yaml`);
+    const given = { exchange: 'embedded', book: 'btc_mxn', instance };
+    expect(await init({ file, given, ask: null, ...inProcess() })).toBeNull();
+    expect(written(file)).toMatchObject({ instance, state: { dir: `./state-${instance}` } });
+  },
+);
+
 test('answers by flags stand in it as they were said, the fees are those of the key, and the doctor passes it', async () => {
   const file = bench.path('own.yaml');
   const flags = {

@@ -4175,6 +4175,14 @@ export const EDITS: readonly Edit[] = [
     title: 'end with a fill of their side: buy',
   },
   {
+    name: 'a restart quotes a fill sample that the earlier run has quoted',
+    file: 'src/core/quoting/fillSamples.ts',
+    from: 'isFirst && view.at > sample.from',
+    to: 'false',
+    test: 'test/core/quoting/fillSamples.test.ts',
+    title: 'are quoted by one run only, however often the bot starts again',
+  },
+  {
     name: 'a fill sample quotes a side that the strategy keeps empty',
     file: 'src/core/quoting/fillSamples.ts',
     from: ' || levels.length === 0) return quote;',

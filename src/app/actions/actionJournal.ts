@@ -30,12 +30,38 @@ export type ActionEntry = ActionEnd & {
    * the proposal, and `by` is the person who approved it.
    */
   readonly agent?: string;
-  /** Change by the action `set`: the key and its value before and after; a value is `null` if not set. */
-  readonly change?: { readonly key: string; readonly from: string | null; readonly to: string | null };
+  /** Change by the action `set`. */
+  readonly change?: NotedChange;
+};
+
+/** Change of a key, with its value before and after; a value is `null` if not set. */
+export type NotedChange = {
+  readonly key: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Requested value, if its text differs from `to`: `13.0` becomes `13`, and a removed key has its default. */
+  readonly asked?: string | null;
 };
 
 /** Action as the journal records it; the action `set` also has the earlier value. */
-export type NotedAsk = Exclude<ActionAsk, SetAsk> | (SetAsk & { readonly from?: string | null });
+export type NotedAsk = Exclude<ActionAsk, SetAsk> | NotedSet;
+
+type NotedSet = SetAsk & {
+  readonly from?: string | null;
+  /** Value in the changed file; if absent, the requested value. */
+  readonly to?: string | null;
+};
+
+const notedChange = ({ key, value, from = null, to = value }: NotedSet): NotedChange => ({
+  ...{ key, from, to },
+  ...(to === value ? {} : { asked: value }),
+});
+
+/** Whether a change was requested with this key and value. */
+export const isAskedChange = (
+  change: NotedChange | undefined,
+  { key, value }: Pick<SetAsk, 'key' | 'value'>,
+): boolean => change?.key === key && (change.asked === undefined ? change.to : change.asked) === value;
 
 const FILE = 'actions.jsonl';
 
@@ -45,7 +71,7 @@ export function noteAction(stateDir: string, at: Millis, ask: NotedAsk, { end, l
   const until = ask.action === 'pause' && ask.untilMs !== undefined ? { untilMs: ask.untilMs } : {};
   const cost = ask.action === 'flatten' ? { costMax: ask.costMax } : {};
   const proposed = ask.agent === undefined ? {} : { agent: ask.agent };
-  const change = ask.action === 'set' ? { change: { key: ask.key, from: ask.from ?? null, to: ask.value } } : {};
+  const change = ask.action === 'set' ? { change: notedChange(ask) } : {};
   const book = 'book' in ask && ask.book !== undefined ? { book: ask.book } : {};
   const what = { ...proposed, action, ...book, reason, ...until, ...cost, ...change };
   const entry: ActionEntry = { id, at, by, via, ...what, end, lines };
@@ -82,12 +108,18 @@ function entryOf(line: string): ActionEntry | null {
     ...(typeof untilMs === 'number' ? { untilMs } : {}),
     ...(typeof costMax === 'string' ? { costMax } : {}),
     ...(typeof agent === 'string' ? { agent } : {}),
-    ...(isChange(change) ? { change: { key: change.key, from: change.from, to: change.to } } : {}),
+    ...(isChange(change) ? { change: changeIn(change) } : {}),
   };
 }
 
-const isChange = (value: unknown): value is NonNullable<ActionEntry['change']> => {
+const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string';
+
+const isChange = (value: unknown): value is NotedChange => {
   const { key, from, to } = (value ?? {}) as Partial<Record<'key' | 'from' | 'to', unknown>>;
-  const isText = (each: unknown) => each === null || typeof each === 'string';
-  return typeof key === 'string' && isText(from) && isText(to);
+  return typeof key === 'string' && isTextOrNull(from) && isTextOrNull(to);
 };
+
+const changeIn = ({ key, from, to, asked }: NotedChange): NotedChange => ({
+  ...{ key, from, to },
+  ...(isTextOrNull(asked) ? { asked } : {}),
+});

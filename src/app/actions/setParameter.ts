@@ -29,7 +29,7 @@ import { AbsentBot, UnansweredRequest } from '../inspect/askBot.ts';
 import { askReload } from './askReload.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
 import { changeText, digestOf, reloadDigestOf } from '../run/reloading.ts';
-import { actionsIn, noteAction } from './actionJournal.ts';
+import { actionsIn, isAskedChange, noteAction } from './actionJournal.ts';
 import { reloadedFile } from './reloadChanges.ts';
 import { stateDirOf, type ActionEnd, type SetAsk } from './actions.ts';
 
@@ -163,6 +163,7 @@ export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Prom
     ...{ id: ask.id, at: clock.now(), by: ask.by, reason: ask.reason, via: ask.via, file },
     ...{ key: ask.key, from, to, before: before.digest, after: after.digest },
     ...(ask.book !== undefined && { book: ask.book }),
+    ...(ask.value === to ? {} : { asked: ask.value }),
     ...{ host: hostname(), pid: process.pid },
   };
   const box = new Mailbox(dir, 'changing');
@@ -187,11 +188,12 @@ export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Prom
  * Returns the result that the journal has under the id of the request; `null` if it has none.
  * @throws UsageError if that result is of another request.
  */
-function recordedEnd(dir: string, { id, by, key, value, book }: SetAsk): SetEnd | null {
+function recordedEnd(dir: string, ask: SetAsk): SetEnd | null {
+  const { id, by, key, book } = ask;
   const found = actionsIn(dir).find(each => each.id === id);
   if (found === undefined) return null;
   const { end, lines, change } = found;
-  if (found.by !== by || found.book !== book || change?.key !== key || change.to !== value)
+  if (found.by !== by || found.book !== book || change === undefined || !isAskedChange(change, ask))
     throw new UsageError(`${id}: another action was executed under this id; use a new id`);
   return { end, lines, ...(end === 'done' ? { undo: undoOf(key, change.from, book) } : {}) };
 }
@@ -342,16 +344,22 @@ function restoreFile(bot: WhichBot, record: Changing): { readonly line: string; 
 /** Writes the journal, then removes the record, so that no action is repeated after a kill between the two steps. */
 function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): SetEnd {
   const dir = stateDirOf(bot);
-  const { id, by, reason, via, key, from, to, book } = record;
+  const { id, by, reason, via, key, from, to, book, asked: value = to } = record;
   const lines = [...end.lines];
   try {
-    if (!actionsIn(dir).some(each => each.id === id))
-      noteAction(
-        dir,
-        at,
-        { id, by, reason, via, action: 'set', key, value: to, from, ...(book !== undefined && { book }) },
-        end,
-      );
+    const set = {
+      id,
+      by,
+      reason,
+      via,
+      action: 'set',
+      key,
+      value,
+      from,
+      to,
+      ...(book !== undefined && { book }),
+    } as const;
+    if (!actionsIn(dir).some(each => each.id === id)) noteAction(dir, at, set, end);
   } catch (error) {
     lines.push(
       `this action could not be recorded in actions.jsonl: ${error instanceof Error ? error.message : String(error)}`,

@@ -2,7 +2,7 @@
 import type { ApiActionOver, ApiRead, ConsoleApi, ShownEvent } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { actionsIn } from '../actions/actionJournal.ts';
+import { actionsIn, isAskedChange, type ActionEntry } from '../actions/actionJournal.ts';
 import { bookOfAsk } from '../actions/actionBook.ts';
 import type { ActionAsk, ActionEnd } from '../actions/actions.ts';
 import { executeAction } from '../actions/executeAction.ts';
@@ -80,7 +80,7 @@ function keyedActions(bot: WhichBot, clock: Clock): NonNullable<ConsoleApi['act'
     if (known !== undefined)
       return known.request === text ? { ...(await known.end), isRepeated: true } : 'other request';
     const ask: ActionAsk = { ...actionAsk(request, 'api', clock), id: key };
-    const earlier = earlierEnd(bot, ask);
+    const earlier = earlierEnd(bot, ask, clock.now());
     if (earlier !== null) return earlier;
     const end = executeAction(bot, ask, clock);
     kept.set(key, { request: text, end });
@@ -92,20 +92,24 @@ function keyedActions(bot: WhichBot, clock: Clock): NonNullable<ConsoleApi['act'
 }
 
 /** Returns the result of an action that the journal has under this id; `null` if it has none. */
-function earlierEnd({ stateDir }: WhichBot, ask: ActionAsk): ApiActionOver | null {
+function earlierEnd({ stateDir }: WhichBot, ask: ActionAsk, now: Millis): ApiActionOver | null {
   const { id, action, by, reason } = ask;
   const found = actionsIn(stateDir).find(entry => entry.id === id);
   if (found === undefined) return null;
-  const isSameChange = ask.action !== 'set' || (found.change?.key === ask.key && found.change.to === ask.value);
   const isSame =
     found.via === 'api' &&
     found.action === action &&
     found.book === bookOfAsk(ask) &&
     found.by === by &&
     found.reason === reason &&
-    isSameChange;
+    (ask.action !== 'set' || isAskedChange(found.change, ask)) &&
+    (ask.action !== 'pause' || pausedMinutes(found, found.at) === pausedMinutes(ask, now));
   return isSame ? { end: found.end, lines: found.lines, isRepeated: true } : 'other request';
 }
+
+/** Returns the duration of a pause that was requested at a time, in whole minutes; `null` for a pause until resume. */
+const pausedMinutes = ({ untilMs }: Pick<ActionEntry, 'untilMs'>, at: Millis): number | null =>
+  untilMs === undefined ? null : Math.round((untilMs - at) / 60_000);
 
 function botRead(read: Exclude<ApiRead, { readonly what: 'events' | 'summary' | 'parameters' }>): BotRead {
   const book = 'book' in read && read.book !== undefined ? { book: read.book } : {};

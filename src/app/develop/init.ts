@@ -294,7 +294,7 @@ function configText(
       .join('');
   const said = (name: QuestionName, indent = ''): string =>
     comment(`${answers.get(name)?.text ?? ''} (${answers.get(name)?.from ?? ''})`, indent);
-  const block = (key: string, tree: object): string => stringify({ [key]: tree });
+  const block = (key: string, tree: object | string): string => stringify({ [key]: tree });
   const [half, levels] = [Number(value('half-spread')), Number(value('levels'))];
   const amount = value('amount');
   const { name, ...ladder } = plainLadder({ halfSpreadBps: half, levels, amount });
@@ -310,8 +310,9 @@ function configText(
       `Written by puntas init at ${new Date(now).toISOString().slice(0, 16)}Z. All keys are described in docs/configuration.md.`,
     ),
     ...facts.map(fact => comment(`Read from the exchange: ${fact}`)),
-    `\n${said('book')}book: ${value('book')}\n`,
-    `${said('instance')}instance: ${value('instance')}\n`,
+    `\n${said('book')}${block('book', value('book'))}`,
+    // A name of digits needs quotes: block adds them where YAML would read a number.
+    `${said('instance')}${block('instance', value('instance'))}`,
     `\n${said('exchange')}`,
     'balances' in exchange ? comment('play money (derived: about the same value in both currencies)') : '',
     block('exchange', exchange),

@@ -36,7 +36,8 @@ type Sample = {
 
 /**
  * Returns the strategy with samples; unchanged without rules. A sample is quoted only on a side on which the strategy
- * quotes. It ends early with a fill of its side, so each sample fills at most once. Equal seeds give equal samples.
+ * quotes. It ends early with a fill of its side, so each sample fills at most once. Equal seeds give equal samples: the
+ * runs of a bot use one seed, and none quotes a sample that an earlier run may have quoted.
  */
 export function withFillSamples(
   rules: FillSampleRules | undefined,
@@ -51,7 +52,11 @@ export function withFillSamples(
     quote(view) {
       const quote = strategy.quote(view);
       const part = Math.floor((view.at * rules.perHour) / HOUR_MS);
-      if (sample?.part !== part) sample = drawn(rules, part, seed);
+      if (sample?.part !== part) {
+        const isFirst = sample === null;
+        sample = drawn(rules, part, seed);
+        sample.isOver = isFirst && view.at > sample.from;
+      }
       return withSample(quote, sample, view, instrument, rules.levelsMax);
     },
   };

@@ -146,7 +146,7 @@ export const MAIL = {
         book: optionalField(textField),
       },
       ...{ from: nullableField(textField), to: nullableField(textField), before: textField, after: textField },
-      ...{ host: textField, pid: countField },
+      ...{ asked: optionalField(nullableField(textField)), host: textField, pid: countField },
     },
   },
   /**

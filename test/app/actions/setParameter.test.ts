@@ -37,6 +37,9 @@ const withSpread = (bps: number): string => shipped.replace('halfSpreadBps: 16',
 const KEY = 'strategy.halfSpreadBps';
 /** Three books, of which the second has its own strategy and limits. */
 const desk = readFileSync(shippedConfig('desk'), 'utf8');
+/** Key with a default, and the text of a file with this key. */
+const REMOVABLE = 'strategy.maxOrderAgeMs';
+const withKey = (text: string): string => text.replace('  halfSpreadBps:', '  maxOrderAgeMs: 900000\n  halfSpreadBps:');
 
 /** `deafens`: answers previews, and no reload. */
 type Behavior = 'takes' | 'keeps' | 'deaf' | 'deafens' | 'mute';
@@ -524,7 +527,7 @@ describe('by the API', () => {
       ...{ read: async () => '', preview: async () => ['quotes'], proposalPreview: async () => ['quotes'] },
       ...{ summary: () => null, events: () => [] },
     });
-  const request = (of: ReturnType<typeof scene>, value: string) => ({
+  const request = (of: ReturnType<typeof scene>, value: string | null) => ({
     ...{ action: 'set', reason: 'a calm market', by: 'ann', minutes: null, costMax: null },
     change: { key: KEY, value, digest: digestOf(of.text()) },
   });
@@ -549,6 +552,24 @@ describe('by the API', () => {
     expect([of.text(), of.bot.running, of.bot.reloads, of.left()]).toEqual([text, digestOf(text), 0, []]);
     expect(actionsIn(of.dir)).toMatchObject([{ id: 'key-00004', end }]);
   });
+
+  test.each(['13.0', '013', '12.50', null])(
+    'the next process knows the request of the value %j again, although the bot writes it in another form',
+    async value => {
+      const of = scene();
+      if (value === null) {
+        writeFileSync(of.file, withKey(shipped));
+        of.bot.running = digestOf(withKey(shipped));
+      }
+      const asked = request(of, value);
+      const first = value === null ? { ...asked, change: { ...asked.change, key: REMOVABLE } } : asked;
+      expect(await of.passing(api(of).act!(first, 'key-00005'))).toMatchObject({ end: 'done', isRepeated: false });
+      expect(await of.passing(api(of).act!(first, 'key-00005'))).toMatchObject({ end: 'done', isRepeated: true });
+      const other = { ...first, change: { ...first.change, value: '14' } };
+      expect(await of.passing(api(of).act!(other, 'key-00005'))).toBe('other request');
+      expect(of.bot.reloads).toBe(1);
+    },
+  );
 
   test('a change is made once per key, is refused for another file, and the parameters are listed', async () => {
     const of = scene();

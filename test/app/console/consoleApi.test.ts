@@ -67,12 +67,15 @@ describe('an action with a key', () => {
     { reason: 'something else' },
     { by: 'Luz' },
     { minutes: 31 },
+    { minutes: null },
     { action: 'reduce' },
   ])('that is sent again as %j is another request, and does nothing', async change => {
     const { dir, api } = desk();
     const { act } = api();
     await act!(pause, 'key-00001');
     expect(await act!({ ...pause, ...change }, 'key-00001')).toBe('other request');
+    // The next process has only the journal.
+    expect(await api().act!({ ...pause, ...change }, 'key-00001')).toBe('other request');
     expect(actionsIn(dir)).toHaveLength(1);
   });
 

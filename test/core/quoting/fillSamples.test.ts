@@ -150,19 +150,37 @@ describe('fill samples', () => {
     );
   });
 
+  test('are quoted by one run only, however often the bot starts again', () => {
+    fc.assert(
+      fc.property(rules, fc.integer(), fc.array(between(0, HOUR_MS / 4), { maxLength: 8 }), (rule, seed, restarts) => {
+        const make = () => withFillSamples(rule, quoting(QUOTE), instrument, seed);
+        const runOf = new Map<number, number>();
+        let [strategy, run] = [make(), 0];
+        for (let at = 0; at < HOUR_MS / 4; at += 1_000) {
+          const due = restarts.filter(restart => restart <= at).length;
+          if (due !== run) [strategy, run] = [make(), due];
+          if (samplesIn(strategy.quote(viewOf({ at }))).length === 0) continue;
+          const part = Math.floor((at * rule.perHour) / HOUR_MS);
+          expect(runOf.get(part) ?? run).toBe(run);
+          runOf.set(part, run);
+        }
+      }),
+      runsOf(100, 15),
+    );
+  });
+
   test.each<[Side, 'lastBuy' | 'lastSell']>([
     ['buy', 'lastBuy'],
     ['sell', 'lastSell'],
   ])('end with a fill of their side: %s', (side, key) => {
     const seed = Array.from({ length: 50 }, (_, i) => i).find(
-      i =>
-        samplesIn(withFillSamples(always, quoting(QUOTE), instrument, i).quote(viewOf({ at: 100 })))[0]?.side === side,
+      i => samplesIn(withFillSamples(always, quoting(QUOTE), instrument, i).quote(viewOf({ at: 0 })))[0]?.side === side,
     )!;
     const strategy = withFillSamples(always, quoting(QUOTE), instrument, seed);
     const other = key === 'lastBuy' ? 'lastSell' : 'lastBuy';
     const fill = (at: number) => ({ at, side, price: MID as Price });
     const shown = (view: Partial<View>) => samplesIn(strategy.quote(viewOf(view))).length;
-    expect(shown({ at: 100, [key]: fill(-1) })).toBe(1);
+    expect(shown({ at: 0, [key]: fill(-1) })).toBe(1);
     expect(shown({ at: 2_000, [other]: fill(1_500) })).toBe(1);
     expect(shown({ at: 3_000, [key]: fill(2_500) })).toBe(0);
     expect(shown({ at: 4_000 })).toBe(0);
