@@ -138,7 +138,7 @@ export class Collector implements Watcher {
   readonly #options: CollectOptions;
   readonly #position: Position;
   readonly #fees: Fees;
-  /** Fee rates of the executions of which the bot has not heard, in order. */
+  /** Fee rates of the executions whose notices the bot has not received, in order. */
   readonly #charged: number[] = [];
   readonly #gaps: GapIterator;
   readonly #closed: GapIterator;
@@ -271,10 +271,10 @@ export class Collector implements Watcher {
     return money(before - this.#position.profit().hedging);
   }
 
-  /** Returns the fee rate of the oldest execution of which the bot has not heard. */
+  /** Removes and returns the fee rate of the oldest execution whose notice the bot had not received. */
   takeCharged(): number {
     const rate = this.#charged.shift();
-    if (rate === undefined) throw new Error('the bot heard of an execution that the exchange did not charge');
+    if (rate === undefined) throw new Error('the bot received an execution that the exchange has not charged');
     return rate;
   }
 
@@ -344,7 +344,7 @@ export class Collector implements Watcher {
     const { instrument } = this.#options;
     const side: Side = order.side === BUY ? 'buy' : 'sell';
     const price = ticksOf(ticks);
-    // Another book may have changed the tier.
+    // A trade in another book may have changed the tier.
     this.#fees.review();
     const rate = this.#fees.rate(order.takes);
     this.#charged.push(rate);

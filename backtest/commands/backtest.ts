@@ -227,7 +227,7 @@ async function backtestBooks(config: Config, options: BacktestFlags, self: Comma
   );
 }
 
-/** Reads the parameters of --fitted. Throws `UsageError` if they cannot be used for the book. */
+/** Reads the parameter file of --fitted. Throws `UsageError` if the parameters cannot be used for the book. */
 function fittedFlag(file: string, book: string): FittedFile {
   const found = readFittedFile(file, book);
   if (typeof found === 'string') throw new UsageError(`--fitted: ${found}`);
@@ -236,7 +236,7 @@ function fittedFlag(file: string, book: string): FittedFile {
 
 /**
  * Reads the file of --fill-model. `isAllowed`: whether the command may run code of the user.
- * @throws UsageError if it cannot be read or run, or is not a fill model.
+ * @throws UsageError if the file cannot be read or run, or is not a fill model.
  */
 function fillModelFlag(file: string, isAllowed: boolean): FillModelFile {
   if (!isAllowed)

@@ -17,7 +17,8 @@ type OwnFillsFlags = {
 };
 
 /**
- * Fits, prints the result, and writes the page with the parameters next to it. Rejects with `UsageError` for wrong use.
+ * Fits the model, prints the result, and writes the page and the parameter file. Rejects with `UsageError` for wrong
+ * use.
  */
 export async function calibrateFills({ dir, book, seed, out, json }: OwnFillsFlags): Promise<void> {
   if (out !== undefined && !/\.html?$/i.test(out))

@@ -31,7 +31,7 @@ export function chosenStored(
   return { config: given ?? readShipped(shipped), file: path ?? shippedConfig(shipped), tape };
 }
 
-/** Opens one book of a stored tape without loading its rows. Throws `UsageError` if it cannot be read. */
+/** Opens one book of a stored tape without loading its rows. Throws `UsageError` if the tape cannot be read. */
 function openedTape(dir: string, book?: string, session?: string): OpenedTape {
   const options = { ...(book !== undefined && { book }), ...(session !== undefined && { session }) };
   try {
@@ -42,8 +42,8 @@ function openedTape(dir: string, book?: string, session?: string): OpenedTape {
 }
 
 /**
- * Opens the recordings of the books of a configuration. A folder can have several books, of which only those of the
- * configuration are opened. Rejects with `UsageError` for an unreadable recording.
+ * Opens the recordings of the books of a configuration. If a folder has several books, only those of the configuration
+ * are opened. Rejects with `UsageError` if a recording cannot be read, or if a folder has none of the books.
  */
 export async function tapesIn(
   config: Config,

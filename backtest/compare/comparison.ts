@@ -74,11 +74,11 @@ export type ComparedTape = {
 export type ComparedVerdict = {
   readonly feeBps: number;
   readonly quote: boolean;
-  /** Reason against quoting, with the hours that would decide if it is not known yet; `null` if quoting is advised. */
+  /** Reason against quoting, with the missing hours if the verdict is not known yet; `null` if quoting is advised. */
   readonly why: string | null;
   /**
    * Distance with the largest profit or smallest loss, in bps; `null` with too few trades. `distanceInterval` is its
-   * 90% interval, as is that of the nets.
+   * 90% interval. The intervals of the nets are 90% intervals too.
    */
   readonly distanceBps: number | null;
   readonly distanceInterval: readonly [number, number] | null;

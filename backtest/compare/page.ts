@@ -147,7 +147,7 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
       second at several distances, and its fills are valued at the mid price 60 s later, minus the fee. The verdict is
       to quote if this value is significantly above zero at some distance (95%, for all distances together). The rest of
       the recording tests the verdict: the verdict is wrong if the value in the rest differs significantly from zero in
-      the opposite direction. Intervals of this table are 90%.
+      the opposite direction. The intervals in this table are 90% intervals.
     </p>
     ${table(
       html`<tr>

@@ -15,7 +15,7 @@ import {
 import { mainOf } from '../report/mainModel.ts';
 import type { DeskModel, DeskReport, DeskTotal } from './deskReport.ts';
 
-/** Returns a self-contained HTML file. `pages`: relative address of the page of each book. */
+/** Returns a self-contained HTML file. `pages`: relative addresses of the books' pages, in the order of the books. */
 export function deskPage(report: DeskReport, pages: readonly string[], parts: PageParts): string {
   const { books, together, from, to } = report;
   const title = `Backtest: ${books.map(({ book }) => book).join(', ')}`;

@@ -1,4 +1,4 @@
-/** Result of a backtest of several books as numbers and text for JSON: by book, and together by quote currency. */
+/** Result of a backtest of several books as numbers and text for JSON: by book, and summed by quote currency. */
 import { createHash } from 'node:crypto';
 import { moneyOf, textOfMoney, money } from '../../src/core/index.ts';
 import { short } from '../../src/pages/index.ts';
@@ -6,7 +6,7 @@ import type { BacktestReport, ReplayReport } from '../report/report.ts';
 import type { Parts } from '../report/periods.ts';
 import type { SkewSizes } from '../replay/jointShares.ts';
 
-/** Books with one quote currency, added up. Money is exact decimal text in that currency. */
+/** Sums over the books with one quote currency. Money is exact decimal text in that currency. */
 export type DeskTotal = {
   readonly minor: string;
   readonly books: readonly string[];
@@ -16,8 +16,8 @@ export type DeskTotal = {
 };
 
 /**
- * Inventories of one book: mean size of its own, and mean size of what the other books added for the skew, in its base
- * currency. `share`: the part of both that comes from the other books; `null` without inventory.
+ * Mean absolute inventories of one book, in its base currency: its own (`own`), and the part of other books' inventory
+ * by which it also skewed its quotes (`fromOthers`). `share`: `fromOthers` as a share of both; `null` if both are 0.
  */
 export type DeskSkew = {
   readonly book: string;
@@ -30,9 +30,9 @@ export type DeskSkew = {
 export type DeskModel = {
   readonly model: string;
   readonly together: readonly DeskTotal[];
-  /** Absent without joint inventory. */
+  /** Inventories by which the books skewed their quotes; absent without joint inventory. */
   readonly jointInventory?: readonly DeskSkew[];
-  /** Result of the books if each has an even share of funds and requests and its own inventory; absent without --alone. */
+  /** Sums over runs of each book alone, with an even share of funds and requests; absent without --alone. */
   readonly alone?: readonly DeskTotal[];
   /** Hash over the hashes of all books. */
   readonly hash: string;
@@ -50,13 +50,13 @@ export type DeskReport = {
   readonly hash: string;
 };
 
-/** Results of all books under one model, in the order of the books. */
+/** Results of a run of all books under one fill model, in the order of the books. */
 export type DeskRun = { readonly reports: readonly ReplayReport[]; readonly skews: readonly SkewSizes[] };
 
-/** Identity of a book in a desk. */
+/** Symbol and quote currency of a book. */
 export type DeskBookName = { readonly book: string; readonly minor: string };
 
-/** Adds up runs by quote currency, in the order of the books. */
+/** Returns the sums of the books' reports by quote currency, in the order of the first book with each currency. */
 export function totalsOf(books: readonly DeskBookName[], reports: readonly ReplayReport[]): readonly DeskTotal[] {
   return [...new Set(books.map(({ minor }) => minor))].map(minor => {
     const of = books.flatMap((book, i) => (book.minor === minor ? [{ book, report: reports[i]! }] : []));
@@ -87,6 +87,6 @@ export const skewsOf = (books: readonly DeskBookName[], skews: readonly SkewSize
     return { book, own: short(own), fromOthers: short(fromOthers), share: all > 0 ? short(fromOthers / all) : null };
   });
 
-/** Returns the hash over other hashes, in order. */
+/** Returns a hash over several hashes, in order. */
 export const hashOver = (hashes: readonly string[]): string =>
   createHash('sha256').update(hashes.join(' ')).digest('hex');

@@ -100,7 +100,7 @@ export class ExchangeBook {
     return this.rows.at[this.#next]!;
   }
 
-  /** Time of the last row read; -Infinity if it is no longer in memory. */
+  /** Time of the last row that was read; -Infinity before the first, and if the row is no longer in memory. */
   get readAt(): number {
     return this.rows.at[this.#next - 1] ?? -Infinity;
   }

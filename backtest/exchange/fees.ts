@@ -61,7 +61,7 @@ export class Fees {
   readonly #volume: TradedVolume;
   #index = 0;
 
-  /** `volume` is the traded volume; books with one quote currency share it. */
+  /** `volume` is the traded volume of the account, which all books with one quote currency share. */
   constructor(instrument: Instrument, { tiers, volume30d }: FeeOptions, volume = new TradedVolume()) {
     if (tiers.length === 0) throw new RangeError(`${instrument.symbol}: expected at least one fee tier, found none`);
     this.#instrument = instrument;
@@ -95,7 +95,7 @@ export class Fees {
     return this.#tiers[this.#index]!.taker;
   }
 
-  /** Returns the present rate of taker or maker orders. */
+  /** Returns the current fee rate of taker orders (`takes`) or of maker orders. */
   rate(takes: boolean): number {
     return takes ? this.takerRate : this.makerRate;
   }
@@ -125,7 +125,7 @@ export class Fees {
     return this.#choose();
   }
 
-  /** Applies volume that another book of the account traded. Returns true if it changed the tier. */
+  /** Applies the volume that other books of the account have traded. Returns true if this volume changed the tier. */
   review(): boolean {
     return this.#choose();
   }

@@ -3,7 +3,7 @@ import type { Instrument } from '../../src/core/index.ts';
 import { queueWithHidden, sharedVolume, splitCancels, type FillModel } from '../../src/fills/index.ts';
 import { fillModelIn, type StrategyCode } from '../../strategies/index.ts';
 
-/** Fill model file with its text. `name`: name in reports, with the first digits of the hash of the text. */
+/** Fill model file with its text. `name`: name of the model in reports, with the first digits of the text's hash. */
 export type FillModelFile = Required<Pick<StrategyCode, 'name' | 'file' | 'code' | 'sha256'>>;
 
 /**
@@ -17,7 +17,7 @@ export function ownFillModel(
   random: () => number,
 ): FillModel {
   const { ahead, canceledBehind } = fillModelIn(file, code)(instrument, random);
-  // Without displayed lots on either side there is nothing to split.
+  // Without displayed lots ahead of the order and behind it, a cancel cannot be split.
   const split = splitCancels(name, (front, back) => (front + back > 0 ? canceledBehind(front, back) : Number.NaN));
   const queue = queueWithHidden(split, ({ left: amount }, displayed, isShown) => {
     const lots = ahead({ displayed, amount, isShown });

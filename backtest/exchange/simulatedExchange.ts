@@ -60,8 +60,8 @@ export class SimulatedExchange implements Resident {
   }
 
   /**
-   * Maximum time by which the market was read past a request on its arrival, in ms. Above 0 only for cancels at the
-   * time of a public trade (`pull.print`), which the bot receives later than it happened.
+   * Maximum time, in ms, by which market rows were read beyond the arrival of a request. Above 0 only for cancels at
+   * the time of a public trade (`pull.print`), because the bot receives the trade later than it happened.
    */
   get aheadMs(): number {
     return this.#aheadMs;

@@ -4,7 +4,7 @@ import { money, type Millis, type Money } from '../../src/core/index.ts';
 const DAY = 86_400_000;
 const DAYS = 30;
 
-/** Sum over the books that share the volume. */
+/** Sum of the volume over all books with the quote currency. */
 export class TradedVolume {
   readonly #days = new Map<number, bigint>();
   #sum = 0n;
@@ -13,7 +13,7 @@ export class TradedVolume {
     return money(this.#sum);
   }
 
-  /** Adds a traded volume, and drops volume that is older than 30 days. */
+  /** Adds a traded volume, and subtracts volume that is older than 30 days. */
   add(volume: Money, at: Millis): void {
     const day = Math.floor(at / DAY);
     this.#days.set(day, (this.#days.get(day) ?? 0n) + volume);

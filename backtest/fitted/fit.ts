@@ -1,15 +1,15 @@
 /**
- * Fit of the mixture of queue hypotheses to the bot's own orders, by maximum likelihood with censored lives: an order
- * that was canceled says only that it was not filled before.
+ * Fit of the mixture of queue hypotheses to the bot's own orders, by maximum likelihood with censored lives: a canceled
+ * order shows only that it was not filled before its cancel.
  *
  * An order's first execution has the time of a hypothesis with probability (1 - `unexplained`) times the hypothesis's
- * weight. Otherwise the recording does not explain it, and it has a constant rate. The weights are found by the
- * expectation-maximization algorithm; the likelihood is concave in the weights.
+ * weight. With probability `unexplained`, no hypothesis explains the execution, and executions have a constant rate.
+ * The expectation-maximization algorithm finds the weights; the likelihood is concave in the weights.
  */
 import { QUEUE_HYPOTHESES, type WeightedHypothesis } from '../../src/fills/index.ts';
 import type { OwnLife } from './ownLives.ts';
 
-/** Difference between a fill's time and its execution in the recorded market that still counts as equal, in ms. */
+/** Maximum difference, in ms, between the time of a fill and its time under a hypothesis that explains the fill. */
 export const TIME_TOLERANCE_MS = 2_000;
 
 /** Weights of the entries of `OwnLife.reached`, the share of unexplained fills, and their rate per ms. */
@@ -20,19 +20,19 @@ export type FillMixture = {
 };
 
 /**
- * Prior of the weights, in orders: most on `expected`, and the rest on all hypotheses. Few fills therefore leave the
- * model near the default.
+ * Prior of the weights, in orders: most for `expected`, and the rest for all hypotheses. With few fills, the model
+ * therefore stays near the default.
  */
 const PRIOR_EXPECTED = 1;
 const PRIOR_OTHERS = 0.2;
-/** Prior of the unexplained share: so many unexplained orders of so many. */
+/** Prior of the unexplained share: `PRIOR_UNEXPLAINED` unexplained orders among `PRIOR_ORDERS` orders. */
 const PRIOR_UNEXPLAINED = 0.5;
-const PRIOR_EXPLAINED = 50;
+const PRIOR_ORDERS = 50;
 const STEPS_MAX = 500;
 /** Largest change of a weight in one step at which the fit ends. */
 const CHANGE_MIN = 1e-5;
 
-/** Index of the hypothesis of `expected`. */
+/** Index of the hypothesis that equals the model `expected`. */
 const EXPECTED = QUEUE_HYPOTHESES.findIndex(
   ({ cancels, shown, own }) => cancels === 'power2' && shown === 1 && own === 0,
 );
@@ -40,7 +40,7 @@ const EXPECTED = QUEUE_HYPOTHESES.findIndex(
 /** Whether an order was executed, at least in part. */
 export const isFilled = ({ filledAfter, endedAfter }: OwnLife): boolean => filledAfter <= endedAfter;
 
-/** Returns the rate of fills per ms of life; 0 without lives. */
+/** Returns the number of filled orders per ms of life; 0 without lives. */
 export function fillRate(lives: readonly OwnLife[]): number {
   const time = lives.reduce((sum, { endedAfter }) => sum + endedAfter, 0);
   return time > 0 ? lives.filter(isFilled).length / time : 0;
@@ -53,7 +53,7 @@ export function fittedMixture(lives: readonly OwnLife[]): FillMixture {
   return maximized(lives, prior);
 }
 
-/** Returns the mixture with all weight on one entry of `OwnLife.reached`, and with the likeliest unexplained share. */
+/** Returns the mixture with all weight on one entry of `OwnLife.reached`, and with the fitted unexplained share. */
 export function singleMixture(lives: readonly OwnLife[], entry: number): FillMixture {
   return maximized(
     lives,
@@ -61,7 +61,7 @@ export function singleMixture(lives: readonly OwnLife[], entry: number): FillMix
   );
 }
 
-/** Maximizes the likelihood; entries with a prior of 0 keep the weight 0. */
+/** Returns the mixture with the maximum likelihood; entries with a prior of 0 keep the weight 0. */
 function maximized(lives: readonly OwnLife[], prior: readonly number[]): FillMixture {
   const rate = fillRate(lives);
   const count = prior.length;
@@ -92,7 +92,7 @@ function maximized(lives: readonly OwnLife[], prior: readonly number[]): FillMix
     for (const j of active) found[j]! += weights[j]! * common;
     const total = found.reduce((s, one) => s + one, 0);
     const next = found.map(one => one / total);
-    const share = odd / (lives.length + PRIOR_EXPLAINED);
+    const share = odd / (lives.length + PRIOR_ORDERS);
     let change = Math.abs(share - unexplained);
     for (let j = 0; j < count; j++) change = Math.max(change, Math.abs(next[j]! - weights[j]!));
     weights = next;
@@ -102,7 +102,7 @@ function maximized(lives: readonly OwnLife[], prior: readonly number[]): FillMix
   return { weights, unexplained, rate };
 }
 
-/** Whether a hypothesis gives the observed life: an execution at its time, or none before the order left. */
+/** Whether a hypothesis explains a life: it executes the order at the observed time, or not before the order left. */
 function isExplainedBy(life: OwnLife, entry: number): boolean {
   const reached = life.reached[entry]!;
   return isFilled(life)
@@ -110,7 +110,7 @@ function isExplainedBy(life: OwnLife, entry: number): boolean {
     : reached > life.endedAfter - TIME_TOLERANCE_MS;
 }
 
-/** Probability of the observed life at a constant rate of fills. */
+/** Returns the probability of the observed life at a constant rate of fills. */
 function unexplainedDensity(life: OwnLife, rate: number): number {
   if (!isFilled(life)) return Math.exp(-rate * life.endedAfter);
   const from = Math.max(0, life.filledAfter - TIME_TOLERANCE_MS);
@@ -132,10 +132,10 @@ export function fillChance(life: OwnLife, { weights, unexplained, rate }: FillMi
   return (1 - unexplained) * mass + unexplained * (1 - Math.exp(-rate * after));
 }
 
-/** Smallest weight that is kept in a file. */
+/** Minimum weight of a hypothesis in a parameter file. */
 const WEIGHT_MIN = 0.001;
 
-/** Returns the hypotheses with a weight that matters, rounded; their weights add up to 1. */
+/** Returns the hypotheses with at least `WEIGHT_MIN`, largest first; their weights add up to 1 except for rounding. */
 export function weightedHypotheses({ weights }: FillMixture): readonly WeightedHypothesis[] {
   const kept = QUEUE_HYPOTHESES.flatMap((hypothesis, j) =>
     weights[j]! >= WEIGHT_MIN ? [{ ...hypothesis, weight: weights[j]! }] : [],

@@ -56,7 +56,7 @@ function reliabilityPlot({ models }: HeldOutFills): Plot | null {
   const reliability = models.find(({ model }) => model === 'fitted')?.reliability ?? null;
   if (reliability === null) return null;
   const { groups, horizonMs } = reliability;
-  // The diagonal needs its ends.
+  // The diagonal goes from 0 to 1, beyond the first and the last group.
   const values = [0, ...groups.map(({ predicted }) => predicted), 1];
   const padded = <T>(inner: readonly T[]): readonly (T | null)[] => [null, ...inner, null];
   return {

@@ -12,10 +12,11 @@ import { fittedMixture, isFilled, logLikelihood, singleMixture, weightedHypothes
 import type { OwnLife } from './ownLives.ts';
 import { fillScores, type FillScores } from './scores.ts';
 
-/** Minimum number of filled orders of a fit, and of its last third. */
+/** Minimum number of filled orders for a fit. */
 export const FITTED_FILLS_MIN = 60;
+/** Minimum number of filled orders in the last third of the orders. */
 const HELD_OUT_FILLS_MIN = 15;
-/** Number of time blocks of the standard errors and of the interval. */
+/** Number of time blocks for the standard errors and for the interval. */
 const BLOCKS = 10;
 
 export type FittedParameter = {
@@ -33,13 +34,13 @@ export type FittedReport = {
   readonly to: Millis | null;
   readonly orders: number;
   readonly fills: number;
-  /** Orders that the recordings do not show completely, or that never rested. */
+  /** Number of orders that never rested, or whose life the recordings do not show completely. */
   readonly unused: number;
-  /** Reason why the model is `expected` instead of a fit; `null` if it is a fit. */
+  /** Reason why the file has the model `expected` instead of a fit; `null` if it has a fit. */
   readonly fallback: string | null;
   readonly hypotheses: readonly WeightedHypothesis[];
   readonly parameters: readonly FittedParameter[];
-  /** Fit of the first two thirds on the last third; `null` with too few fills. */
+  /** Scores, on the last third of the orders, of a fit to the first two thirds; `null` with too few fills. */
   readonly heldOut: HeldOutFills | null;
 };
 
@@ -58,7 +59,7 @@ export type HeldOutFills = {
 
 const FALLBACK: readonly WeightedHypothesis[] = [{ ...EXPECTED_HYPOTHESIS, weight: 1 }];
 
-/** Fits the lives of a book's orders, and evaluates the fit. The parameters are of all lives. */
+/** Fits the lives of a book's orders, and evaluates the fit. The reported parameters are fitted to all lives. */
 export function fittedReport(book: string, given: readonly OwnLife[], unused: number, random: Random): FittedReport {
   const lives = [...given].sort((a, b) => a.arrivedAt - b.arrivedAt);
   const fills = lives.filter(isFilled).length;
@@ -76,7 +77,7 @@ export function fittedReport(book: string, given: readonly OwnLife[], unused: nu
   const heldOut = heldOutFills(first, last, random);
   const { over, low } = heldOut.gain;
   if (low === null || !(low > 0)) {
-    const fallback = `on the last third of the orders, it is not better than ${over} at 95%`;
+    const fallback = `on the last third of the orders, a fit is not better than ${over} with 95% confidence`;
     return { ...about, fallback, hypotheses: FALLBACK, parameters: [], heldOut };
   }
   const mixture = fittedMixture(lives);
@@ -90,8 +91,9 @@ export function fittedReport(book: string, given: readonly OwnLife[], unused: nu
 }
 
 /**
- * Fits on the first lives and scores on the last. Each shipped model gets its own unexplained share from the first
- * lives, so that it is not rejected by one fill that it excludes.
+ * Fits a mixture to the first lives, and scores it and the shipped models on the last lives. Each shipped model also
+ * has an unexplained share, fitted to the first lives. Otherwise, one fill that a model excludes would reject the
+ * model.
  */
 export function heldOutFills(first: readonly OwnLife[], last: readonly OwnLife[], random: Random): HeldOutFills {
   const fitted = fittedMixture(first);
@@ -127,7 +129,7 @@ function timeBlocks<T>(all: readonly T[]): readonly (readonly T[])[] {
   return Array.from({ length: BLOCKS }, (_, i) => all.slice(at(i), at(i + 1))).filter(block => block.length > 0);
 }
 
-/** Sums of weights that have a meaning, in the order of the report. */
+/** Parameters in the order of the report: sums of the weights of similar hypotheses, and the unexplained share. */
 const SUMS: readonly (readonly [name: string, of: (mixture: FillMixture) => number])[] = [
   ['fewer lots ahead than displayed', mixture => weightWhere(mixture, ({ shown }) => shown < 1)],
   ['lots ahead as displayed', mixture => weightWhere(mixture, ({ shown, own }) => shown === 1 && own === 0)],

@@ -3,12 +3,12 @@ import { counted } from '../../src/core/index.ts';
 import { columns, percent } from '../../src/pages/index.ts';
 import type { FittedReport, HeldOutFills } from './fittedReport.ts';
 
-/** Returns the verdict, then what it is based on. */
+/** Returns the verdict, then sentences about its data. */
 export function fittedWords({ book, fills, orders, unused, fallback, heldOut }: FittedReport): readonly string[] {
   const data = `${book}: ${counted(fills, 'filled order')} of ${counted(orders, 'order')}; ${unused} not used, because they never rested or the recording does not show all of their life.`;
   const verdict =
     fallback === null
-      ? `The fitted model predicts the fills of the last third better than the three others.`
+      ? `The fitted model predicts the fills of the last third better than the three other models.`
       : `No fit: ${fallback}. The model fitted works like expected.`;
   return [verdict, data, ...(heldOut === null ? [] : [gainText(heldOut)])];
 }

@@ -1,13 +1,13 @@
 /**
- * Lives of the bot's own orders, each with the time at which every hypothesis about its queue would have filled it: the
- * data of a fitted fill model.
+ * Lives of the bot's own orders, each with the time at which each hypothesis about the queue would have filled the
+ * order: the data to which a fill model is fitted.
  */
 import type { Millis, Side } from '../../src/core/index.ts';
 import { BOUNDS, hypothesisQueue, levelModel, QUEUE_HYPOTHESES, sharedVolume } from '../../src/fills/index.ts';
 import { ExpectedFills, type ModelOrder } from '../shadow/expectedFills.ts';
 import type { LifeObserver, OrderLife } from '../shadow/orderLife.ts';
 
-/** Life of an order; times are in ms after its arrival at the exchange, which was at `arrivedAt`. */
+/** Life of an order. `arrivedAt` is its arrival at the exchange; the other times are in ms after the arrival. */
 export type OwnLife = {
   readonly arrivedAt: Millis;
   /** Time of its first execution; Infinity if the order was never executed. */
@@ -16,13 +16,13 @@ export type OwnLife = {
   readonly endedAfter: number;
   /**
    * Time of the first execution under each hypothesis of `QUEUE_HYPOTHESES`, then under each of `BOUNDS`; Infinity if
-   * there was none until the order left. A filled order stays for some more time, so that late executions count as
-   * late.
+   * there was none until the order left. A filled order stays in the models for some more time, so that a hypothesis
+   * can also execute it later than observed.
    */
   readonly reached: Float64Array;
 };
 
-/** Order in all models. `reached` is that of `OwnLife`. */
+/** Order in all models. `at`: arrival at the exchange; `reached`: as in `OwnLife`. */
 type TrackedOrder = { readonly at: Millis; readonly orders: readonly ModelOrder[]; readonly reached: Float64Array };
 
 /** Maximum number of lives in memory; the oldest are dropped. */
@@ -47,7 +47,7 @@ export class HypotheticalFills {
     this.#models = models.map(model => new ExpectedFills(model, (order, at) => this.#filled(order, at)));
   }
 
-  /** Adds an order with `lots`. `shown`: displayed lots of others at its price; `null` if not recorded. */
+  /** Adds an order with `lots`. `shown`: displayed lots of others at the order's price; `null` if not recorded. */
   join(side: Side, place: number, lots: number, at: Millis, shown: number | null): TrackedOrder {
     const reached = new Float64Array(this.#models.length).fill(Infinity);
     const orders = this.#models.map((fills, model) => {
@@ -86,7 +86,9 @@ export class OwnLives implements LifeObserver {
   readonly #fills = new HypotheticalFills();
   readonly #tracked = new Map<OrderLife, { readonly order: TrackedOrder; isResting: boolean }>();
   #lives: OwnLife[] = [];
-  /** Number of orders that cannot be used: they never rested, or the recording does not show all of their life. */
+  /**
+   * Number of orders that cannot be used, because they never rested or the recording does not show all of their life.
+   */
   #unused = 0;
 
   /** Complete lives, by the time of their end. */

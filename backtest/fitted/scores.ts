@@ -1,12 +1,12 @@
 /**
- * Scores of fill models on lives that were not used in the fit. Lives that were canceled are censored: Brier score and
- * calibration weight the others by the inverse probability of not being canceled before (Graf et al. 1999).
+ * Scores of fill models on lives that were not used in the fit. Lives of canceled orders are censored: Brier score and
+ * calibration weight other lives by the inverse probability that an order is not canceled before (Graf et al. 1999).
  */
 import { fillChance, isFilled, logLikelihood, TIME_TOLERANCE_MS, type FillMixture } from './fit.ts';
 import type { OwnLife } from './ownLives.ts';
 
 export type FillScores = {
-  /** Mean logarithm of the probability of an order's observed life. */
+  /** Mean logarithm of the probability of the observed lives. */
   readonly logLikelihood: number;
   /** Mean squared error of the fill probability, as a mean over horizons; 0 is best. `null` without horizons. */
   readonly brier: number | null;
@@ -33,9 +33,9 @@ export type ReliabilityGroup = {
 
 const HORIZONS = 10;
 const GROUPS = 10;
-/** Minimum share of orders that is not canceled before a horizon. */
+/** Minimum share of orders that are not canceled before a horizon. */
 const UNCENSORED_MIN = 0.1;
-/** Maximum number of orders for the pairs of the C-index; more are thinned out evenly. */
+/** Maximum number of orders for the pairs of the C-index. Of more orders, every second, third and so on is used. */
 const PAIRED_MAX = 3_000;
 
 /** Returns the scores of a mixture. `lives` must not be empty. */
@@ -53,14 +53,14 @@ export function fillScores(lives: readonly OwnLife[], mixture: FillMixture): Fil
   };
 }
 
-/** Returns ten horizons in ms: evenly distributed quantiles of the ends of the lives. */
+/** Returns up to ten horizons in ms: evenly spaced quantiles of the lengths of the lives. */
 function horizonsOf(lives: readonly OwnLife[]): readonly number[] {
   const ends = lives.map(({ endedAfter }) => endedAfter).sort((a, b) => a - b);
   const found = Array.from({ length: HORIZONS }, (_, i) => ends[Math.floor(((i + 0.5) / HORIZONS) * ends.length)]!);
   return [...new Set(found)].filter(at => at > 0);
 }
 
-/** Returns the share of orders that is not canceled before a time (Kaplan-Meier estimate of the censoring). */
+/** Returns a function for the share of orders not canceled before a time (Kaplan-Meier estimate of the censoring). */
 function uncensoredShare(lives: readonly OwnLife[]): (after: number) => number {
   const sorted = [...lives].sort((a, b) => a.endedAfter - b.endedAfter);
   const times: number[] = [];
@@ -83,7 +83,7 @@ function uncensoredShare(lives: readonly OwnLife[]): (after: number) => number {
   };
 }
 
-/** Whether an order was filled by a horizon, with its weight; a weight of 0 if it was canceled before. */
+/** Returns 1 if an order was filled by a horizon, otherwise 0, and its weight; the weight is 0 if canceled before. */
 function outcomeAt(life: OwnLife, at: number, uncensored: (after: number) => number): readonly [0 | 1, number] {
   const isByThen = isFilled(life) && life.filledAfter <= at;
   if (!isByThen && life.endedAfter < at) return [0, 0];
@@ -129,7 +129,7 @@ function reliabilityAt(
   const groups = sums.flatMap(({ orders, weight, squares, predicted, observed }): readonly ReliabilityGroup[] => {
     if (orders === 0) return [];
     const share = observed / weight;
-    // The effective number of orders is smaller than their number if the weights differ.
+    // Different weights make the effective number of orders smaller than the actual number.
     const count = (weight * weight) / squares;
     const margin = 1.96 * Math.sqrt((share * (1 - share)) / count);
     return [{ orders, predicted: predicted / weight, observed: share, margin }];
@@ -138,7 +138,9 @@ function reliabilityAt(
   return { horizonMs: at, error, groups };
 }
 
-/** Returns the concordance at the time of each fill (Antolini et al. 2005). Equal probabilities count half. */
+/**
+ * Returns the concordance at the times of the fills (Antolini et al. 2005). A pair of equal probabilities counts half.
+ */
 function cIndexOf(lives: readonly OwnLife[], mixture: FillMixture): number | null {
   const every = Math.ceil(lives.length / PAIRED_MAX);
   const chosen = lives.filter((_, i) => i % every === 0);

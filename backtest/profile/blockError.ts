@@ -5,7 +5,7 @@ import type { Millis } from '../../src/core/index.ts';
 export type RatioBlocks = {
   /** Start of each block, in epoch ms. */
   readonly at: readonly Millis[];
-  /** Deviation of each block's numerator from the ratio, divided by the total denominator. The sum is 0. */
+  /** Numerator of each block minus the ratio times its denominator, divided by the total denominator. The sum is 0. */
   readonly deviations: readonly number[];
   /** Denominator of each block, at least 0. */
   readonly weights: readonly number[];
@@ -24,8 +24,8 @@ export type BlockError = {
 };
 
 /**
- * Minimum equivalent number of equal days for an estimate of the differences between days. Two days have one
- * difference, which says little; so do three days of which one has nearly all of the weight.
+ * Minimum equivalent number of equal days for an estimate of the differences between days. Two days give only one
+ * difference, which is too little. Three days are also too few if one of them has nearly all of the weight.
  */
 const DAYS_MIN = 2.5;
 const DAY_MS = 86_400_000;
@@ -35,9 +35,9 @@ const DAY_MS = 86_400_000;
  * 1. Blocks are independent. The degrees of freedom are the equivalent number of equal blocks minus one (Kish, "Survey
  *    Sampling", 1965). Blocks with weight 0 contain no information.
  * 2. Adjacent blocks depend on each other (Newey and West, Econometrica 55(3), 1987).
- * 3. Days differ: the variance between days, where it exceeds that of step 2, replaces it. It is estimated from the
- *    days alone, so its degrees of freedom are the equivalent number of equal days minus one, however many blocks a
- *    day has.
+ * 3. Days differ: the variance between days replaces the variance of step 2 if it is larger. It is estimated only from
+ *    the sums of days. Its degrees of freedom are therefore the equivalent number of equal days minus one, however many
+ *    blocks a day has.
  */
 export function blockError({ at, deviations, weights }: RatioBlocks): BlockError {
   const total = blockSum(weights);
@@ -66,8 +66,8 @@ export function blockError({ at, deviations, weights }: RatioBlocks): BlockError
 }
 
 /**
- * Returns the weighted sum of the products of neighboring deviations, with Bartlett's weights up to the cube root of
- * their number.
+ * Returns the weighted sum of the products of deviations at each lag, with Bartlett's weights. The maximum lag is the
+ * cube root of the number of deviations.
  */
 function neighbours(deviations: readonly number[]): number {
   const reach = Math.floor(Math.cbrt(deviations.length));

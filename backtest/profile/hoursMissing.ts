@@ -3,7 +3,7 @@ import { normalQuantile } from '../../src/core/index.ts';
 import { blockSum } from './blockError.ts';
 import type { DistancePoint } from './distanceProfile.ts';
 
-/** Margin at one distance: remaining edge minus fee, with the distances to its lower and upper bounds, in bps. */
+/** Margin at one distance, in bps: remaining edge minus fee, with the differences to its lower and its upper bound. */
 export type BoundedMargin = {
   /** Upper bound of the filled value per hour, in the quote currency. */
   readonly perHour: number;
@@ -12,7 +12,7 @@ export type BoundedMargin = {
   readonly aboveBps: number;
 };
 
-/** Profit per day that is worth quoting, as a share of the capital. */
+/** Profit per day from which quoting is worthwhile, as a share of the capital. */
 const WORTH_PER_DAY = 0.001;
 /** Number of orders that the capital covers, on both sides together. */
 const CAPITAL_ORDERS = 20;
@@ -23,9 +23,9 @@ const HOURS_MAX = 1_000;
 export const worthPerHour = (orderValue: number): number => (WORTH_PER_DAY * CAPITAL_ORDERS * orderValue) / 24;
 
 /**
- * Returns the number of hours until either some lower bound is above 0, or every upper bound is below `worth` per hour.
- * Bounds approach the margins with the square root of the time. `toMeasure` has the hours until each distance without
- * bounds has enough fills, `null` for over a thousand. Returns `null` for over a thousand hours.
+ * Returns the number of further hours until either some lower bound is above 0, or every upper bound is below `worth`
+ * per hour. Bounds approach the margins with the square root of the time. `toMeasure` has, for each distance without
+ * bounds, the hours until it has enough fills; `null` for over a thousand. Returns `null` for over a thousand hours.
  */
 export function hoursToDecide(
   margins: readonly BoundedMargin[],
@@ -43,7 +43,7 @@ export function hoursToDecide(
   return reported(Math.min(toQuote, toDecline));
 }
 
-/** Returns the number of hours until some distance has enough fills in enough blocks; `null` without fills. */
+/** Returns the further hours until some distance has enough fills in enough blocks; `null` for over a thousand. */
 export function hoursToMeasure(
   points: readonly DistancePoint[],
   horizon: number,
@@ -58,10 +58,10 @@ export function hoursToMeasure(
 }
 
 /**
- * Returns the highest plausible profit per hour at a distance with few fills, in the quote currency. The rate of fills
+ * Returns an upper bound of the profit per hour at a distance with few fills, in the quote currency. The rate of fills
  * is at most the upper bound of a Poisson rate, which is wrong with probability `error`. Fills come in groups, so the
- * bound is that of blocks with fills, times the fills per block. Each fill has the value of a whole order, and keeps
- * its whole distance from the mid price.
+ * Poisson rate is that of blocks with fills, times the fills per block. Each fill is assumed to have the value of a
+ * complete order, and to earn its complete distance from the mid price.
  */
 export function profitBound(
   { distanceBps, edgeBps, fills, blocks }: DistancePoint,

@@ -12,25 +12,26 @@ export type VerdictOptions = {
   /** Time from a fill to its valuation, in seconds; must be one of the profile's horizons. Default: 60. */
   readonly horizonS?: number;
   /**
-   * Probability that this check says `quote` although no distance pays, and that each end of the interval of the profit
-   * is wrong. If a market is checked repeatedly, the errors of all checks add up. Default: 0.05.
+   * Probability that this check results in `quote` although no distance pays. Also the probability that the lower end
+   * of the profit's interval is wrong, and that the upper end is. If a market is checked repeatedly, the errors of all
+   * checks add up. Default: 0.05.
    */
   readonly error?: number;
-  /** Error of the last check, for which the missing hours are estimated. Default: `error`. */
+  /** `error` of the last check of this market. The missing hours are those until a check with it. Default: `error`. */
   readonly lastError?: number;
   readonly random: Random;
   /** Number of bootstrap samples. Default: 1,000. */
   readonly samples?: number;
 };
 
-/** Probability that one check of a recording is wrong. */
+/** Default of `VerdictOptions.error`: error of a market that is checked once. */
 export const VERDICT_ERROR = 0.05;
 
 /**
  * Verdict on quoting: to quote, not to quote, or not known yet (`quote` and `isKnown` are false). `netPerHour`, in the
  * quote currency, is the filled value per hour times the margin: remaining edge minus fee. Its interval accounts for
- * the choice of the best distance and for the volume; each end is wrong with probability `error`, so that by default it
- * is a 90% interval. `breakEvenFeeBps` is the highest fee at which quoting pays, rounded down to 0.01 bps; it is
+ * the choice of the best distance and for the volume. Each end is wrong with probability `error`, so by default, it is
+ * a 90% interval. `breakEvenFeeBps` is the highest fee at which quoting pays, rounded down to 0.01 bps; the fee is
  * negative if a rebate is needed.
  */
 export type QuoteVerdict =
@@ -46,9 +47,9 @@ export type QuoteVerdict =
       readonly quote: false;
       readonly why: string;
       /**
-       * Whether it is known that quoting does not pay: even the upper end of the interval is below a thousandth of the
-       * capital per day at every distance. A distance with too few fills for an interval has a bound instead, as if its
-       * fills kept their whole distance (`profitBound`).
+       * Whether it is known that quoting does not pay: at every distance, even the upper end of the interval is below a
+       * thousandth of the capital per day. For a distance with too few fills for an interval, `profitBound` replaces
+       * the upper end.
        */
       readonly isKnown: boolean;
       /**
@@ -70,11 +71,11 @@ export type QuoteVerdict =
 const FILLS_MIN = 10;
 /** Minimum number of time blocks with fills at a distance; a distance with fewer blocks is not evaluated. */
 const BLOCKS_MIN = 8;
-/** Probability outside the intervals of distance and volume, on each side. */
+/** Probability on each side outside of the intervals of distance and volume. */
 const TAIL = 0.05;
 /** Number of standard errors from the center of a normal distribution to the end of these intervals. */
 const NORMAL = normalQuantile(1 - TAIL);
-/** Lowest probability of a tail that is read from the bootstrap samples; smaller tails are extrapolated. */
+/** Minimum probability of a tail for which the bootstrap samples suffice; smaller tails are extrapolated. */
 const SAMPLED_TAIL = 0.02;
 
 /**
@@ -88,9 +89,9 @@ const SAMPLED_TAIL = 0.02;
  * 2005.)
  *
  * The standard error from few blocks is itself uncertain, so Student's t distribution is used (`studentReach`). The
- * error includes the dependence of blocks and the differences between days (`blockError`). Rare large losses that are
- * not in the recording are in no error: where one taker in twenty knows 60 bps more, 6% of the markets without an edge
- * are quoted.
+ * error includes the dependence of blocks and the differences between days (`blockError`). No error includes rare large
+ * losses that are not in the recording: if one taker in twenty knows 60 bps more, the verdict is `quote` for 6% of the
+ * markets without an edge.
  */
 export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions): QuoteVerdict {
   const { feeBps, horizonS = 60, error = VERDICT_ERROR, random, samples = 1_000 } = options;
@@ -164,7 +165,7 @@ function lossReason(isKnown: boolean, net: number): string {
     : 'fills lost more than they earned at every distance, which may be chance';
 }
 
-/** Names the distances with too few fills, where all others are known to lose. */
+/** Returns the reason if the only distances without a known loss are those with too few fills. */
 function openReason(open: readonly DistancePoint[]): string {
   const [near, far] = [open[0]!.distanceBps, open.at(-1)!.distanceBps].map(bpsText);
   return `${near === far ? near : `${near} to ${far}`} bps from the mid price has too few fills to judge, and no other distance pays`;
@@ -180,8 +181,9 @@ type Part = {
   readonly perHourError: number;
   /** Edge of the fills that remains after the horizon, in bps. */
   readonly left: number;
-  /** Standard error of `left`, in bps, and that error if all blocks were independent, like those of the bootstrap. */
+  /** Standard error of `left`, in bps. */
   readonly leftError: number;
+  /** Standard error of `left` if all blocks were independent, as they are in the bootstrap samples. */
   readonly sampledError: number;
   /** Degrees of freedom of `leftError`. */
   readonly freedom: number;
@@ -234,8 +236,8 @@ const errorOf = (parts: readonly number[], count: number): number =>
 
 /**
  * Returns the number of standard errors between the remaining edges and their lower bounds (`sign` 1) or upper bounds
- * (-1). Any of these bounds is wrong with probability `error`. A tail that is too small for the samples is extrapolated
- * from the sampled tail, as if some smaller number of distances were independent.
+ * (-1). The probability that one or more of these bounds are wrong is `error`. A tail that is too small for the samples
+ * is extrapolated from the sampled tail, with the number of independent distances that this tail implies.
  */
 function reachOf(parts: readonly Part[], samples: number, error: number, sign: 1 | -1): number {
   const most = Array.from({ length: samples }, (_, i) =>
@@ -272,8 +274,8 @@ function distancesOf(
 }
 
 /**
- * Returns the ratio of the upper bound of the volume to the volume, which is also that of the volume to its lower
- * bound.
+ * Returns the ratio of the upper bound of the volume to the volume. The ratio of the volume to its lower bound is
+ * equal.
  */
 const volumeSpread = ({ perHour, perHourError }: Pick<Part, 'perHour' | 'perHourError'>): number =>
   Math.exp((NORMAL * perHourError) / perHour);

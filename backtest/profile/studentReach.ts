@@ -1,15 +1,16 @@
 /** Quantile of Student's t distribution for the few degrees of freedom of days and of blocks with fills. */
 import { normalCumulative, studentQuantile } from '../../src/core/index.ts';
 
-/** Degrees of freedom from which the first term of the expansion is exact enough. */
+/** Degrees of freedom from which the approximation of `studentQuantile` is exact enough. */
 const MANY = 100;
 /** Number of intervals of an integral by Simpson's rule, which must be even. */
 const STEPS = 64;
 
 /**
- * Converts a positive quantile of the normal distribution to that of Student's t with `freedom` (at least 1) degrees of
- * freedom, which has the same probability above it. With the substitution x = sqrt(freedom) tan(a), the density of t is
- * proportional to cos(a)^(freedom - 1); Newton's method solves for the angle. The result is exact to about six digits.
+ * Returns the quantile of Student's t distribution that has the same probability above it as `normal`, a positive
+ * quantile of the normal distribution. `freedom`: degrees of freedom, at least 1. With x = sqrt(freedom) tan(a), the
+ * density of t is proportional to cos(a)^(freedom - 1); Newton's method solves for the angle. The result is exact to
+ * about six digits.
  */
 export function studentReach(normal: number, freedom: number): number {
   if (freedom >= MANY) return studentQuantile(normal, freedom);

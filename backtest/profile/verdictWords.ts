@@ -10,7 +10,7 @@ export function quoteAnswer(verdict: QuoteVerdict): QuoteAnswer {
   return verdict.isKnown ? 'do not quote' : 'not known yet';
 }
 
-/** Describes how many more hours would decide, like `about 5 h`; empty if the verdict is known. */
+/** Returns the further hours until the verdict is known, like `about 5 h`; empty if the verdict is known. */
 export function hoursText(verdict: QuoteVerdict): string {
   if (verdict.quote || verdict.isKnown) return '';
   const { hoursMissing: hours, bestDistanceBps } = verdict;
@@ -18,7 +18,9 @@ export function hoursText(verdict: QuoteVerdict): string {
   return hours === null ? 'over 1,000 h' : `about ${hours} h`;
 }
 
-/** Returns the end of a sentence on how many more hours would decide; empty if the verdict is known. */
+/**
+ * Returns the end of a sentence, with the further hours until the verdict is known; empty if known or not estimated.
+ */
 export function missingText(verdict: QuoteVerdict): string {
   const hours = hoursText(verdict);
   return hours === '' || hours === 'no estimate' ? '' : `; ${hours} more would decide`;

@@ -11,26 +11,26 @@ import { TapeReplay, type ReplayOptions, type ReplayResult } from './replay.ts';
 /** Inputs of one book of a desk. */
 export type DeskReplayBook = Omit<ReplayOptions, keyof ReplayAccountOptions | 'engine' | 'hedge' | 'from' | 'to'>;
 
-/** Inputs of a replay of several books. `from` and `to`: start and end of trading, of all books. */
+/** Inputs of a replay of several books. `from` and `to`: start and end of trading in all books. */
 export type DeskReplayOptions = ReplayAccountOptions & {
   readonly books: readonly DeskReplayBook[];
   readonly engine: NewEngine;
   readonly from: Millis;
   readonly to: Millis;
-  /** Whether the decisions of a book use the prices of the others. */
+  /** Whether the decisions of a book use the prices of the other books. */
   readonly comparesPrices?: boolean;
-  /** Receives the account every time after a book has acted, and the largest `aheadMs` of the exchanges. */
+  /** Called each time a book has acted, with the account and the largest `aheadMs` of the simulated exchanges. */
   readonly onTurn?: (account: ReplayAccount, aheadMs: number) => void;
 };
 
-/** Results in the order of the books, and the sizes of their inventories. */
+/** Results and mean sizes of the inventories, in the order of the books. */
 export type DeskResult = { readonly books: readonly ReplayResult[]; readonly skews: readonly SkewSizes[] };
 
 type DeskMember = { readonly replay: TapeReplay; readonly market: ReplayMarket; isOver: boolean };
 
 /**
- * Runs the replay. Events are in order of time; at one time, those of an earlier
- * book come first. With one book, the result equals that of `TapeReplay`.
+ * Runs the replay. Events are in order of time; at equal times, the events of an earlier book come first. With one
+ * book, the result equals that of `TapeReplay`.
  */
 export function runDesk(options: DeskReplayOptions): DeskResult {
   const { books, engine, from, to, balances, privatePerMinute, exchangeLimits, onTurn } = options;
@@ -62,7 +62,7 @@ export function runDesk(options: DeskReplayOptions): DeskResult {
 
 /**
  * Reads the rows of all markets up to the next event, in order of time, and returns the member with this event.
- * An execution can cause an earlier event in any market, so no market is read past the rows of another.
+ * An execution can cause an earlier event in any book, so no market is read beyond the next row of another market.
  */
 function readToNext(members: readonly DeskMember[]): DeskMember | null {
   for (let next = nextOf(members); ;) {
@@ -80,7 +80,7 @@ function readToNext(members: readonly DeskMember[]): DeskMember | null {
   }
 }
 
-/** Returns the member with the earliest event; the stop comes after all other events of its time. */
+/** Returns the member with the earliest event; `null` if all are over. At equal times, the stop comes last. */
 function nextOf(members: readonly DeskMember[]): DeskMember | null {
   let first: DeskMember | null = null;
   for (const member of members) {
@@ -94,7 +94,7 @@ function nextOf(members: readonly DeskMember[]): DeskMember | null {
 }
 
 /**
- * Compares the balances of exchange and bot, which are computed from the same fills and must be equal in each currency.
+ * Throws unless the balances of exchange and bot, which are computed from the same fills, are equal in each currency.
  */
 function assertBalances(
   { books, balances }: DeskReplayOptions,

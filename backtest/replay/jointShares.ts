@@ -1,11 +1,11 @@
-/** Mean inventory of each book of a desk, of its own and as its strategy skews by it, weighted by time. */
+/** Mean sizes, weighted by time, of the inventories by which the books of a desk skew their quotes. */
 import type { BookEngine, Millis } from '../../src/core/index.ts';
 
 const EVERY_MS = 1_000;
 
 /**
- * Mean sizes in the base currency, unsigned: of the book's own inventory, and of the part of the skewed inventory that
- * comes from the other books.
+ * Mean absolute inventories in the base currency: the book's own inventory (`own`), and the part from the other books
+ * by which it also skews its quotes (`fromOthers`).
  */
 export type SkewSizes = { readonly own: number; readonly fromOthers: number };
 

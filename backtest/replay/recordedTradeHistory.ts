@@ -1,6 +1,7 @@
 /**
- * Public trades of a recording, for a strategy that needs a history of trades: those from before the start of trading,
- * then each later one. A gap of the recording has the effect of an outage whose trades the live bot cannot read.
+ * Public trades of a recording, for a strategy that needs a history of trades: first the trades from before the start
+ * of trading, then each later trade. A gap of the recording has the effect of an outage whose trades a live bot cannot
+ * read.
  */
 import {
   PAST_TRADES_MAX,
@@ -15,7 +16,7 @@ import type { Gap } from '../../src/tape/index.ts';
 type RecordedTradesOptions = {
   /** Start of trading. */
   readonly from: Millis;
-  /** Time of trades that the strategy needs. */
+  /** Length of the history that the strategy needs. */
   readonly ms: Millis;
   readonly gaps: readonly Gap[];
   readonly step: (event: EngineEvent) => void;
@@ -33,7 +34,7 @@ export class RecordedTradeHistory {
   #isInGap = false;
   /** Trades from before the start of trading; `null` once they are reported. */
   #past: PastTradeRow[] | null = [];
-  /** Time of the first row, then of the end of the latest gap before the start of trading. */
+  /** Time of the first row; Infinity before it. */
   #since: Millis = Infinity;
 
   constructor(options: RecordedTradesOptions) {
@@ -60,12 +61,12 @@ export class RecordedTradeHistory {
     if (this.#past === null) this.#history.trade(at, trade);
     else if (at >= this.#options.from - this.#options.ms) {
       this.#past.push({ ...trade, at: Math.min(trade.tradedAt, at) });
-      // One trade more than a history may have shows that older ones were left out.
+      // One trade more than the maximum of a history shows that older trades were left out.
       if (this.#past.length > 2 * PAST_TRADES_MAX) this.#past = this.#past.slice(-PAST_TRADES_MAX - 1);
     }
   }
 
-  /** Reports what happened until `at`, at least the start of trading: the past trades, and starts and ends of gaps. */
+  /** Reports the past trades, and the starts and ends of gaps until `at`. Called only from the start of trading on. */
   advanceTo(at: Millis): void {
     if (this.#past !== null) this.#reportPast(this.#past);
     for (; this.dueAt <= at;) {
@@ -95,7 +96,7 @@ export class RecordedTradeHistory {
 
 const RECORDING = 'the recording';
 
-/** Returns the gaps as spans by time, of which no two overlap or touch. */
+/** Returns the gaps as spans in order of time. Gaps that overlap or touch become one span. */
 function separateSpans(gaps: readonly Gap[]): readonly Span[] {
   const spans: { from: Millis; to: Millis }[] = [];
   for (const { from, to } of [...gaps].sort((a, b) => a.from - b.from)) {

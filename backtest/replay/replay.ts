@@ -327,8 +327,8 @@ export class TapeReplay {
   #minor = 0n;
 
   /**
-   * `market` is the market of `options.rows`, which other replays may share. `account` is the account, if it has
-   * several books.
+   * `market` is the market of `options.rows`, which other replays may share. `account` is an account of several books.
+   * Default: an account with only this book.
    */
   constructor(options: ReplayOptions, market: ReplayMarket, account = accountOf(options, market)) {
     const { instrument, model, latency, fees, gaps } = options;
@@ -399,24 +399,24 @@ export class TapeReplay {
     await this.#hedging?.liveTo(at);
   }
 
-  /** Whether the next event is the stop, for which all books of an account wait. */
+  /** Whether the next event of this replay is the stop, which takes effect when all books of the account reach it. */
   get isStopNext(): boolean {
     return this.#phase === 'stop';
   }
 
-  /** Advances the next event, if an event of the account has made a decision of this book due. */
+  /** Moves the next event to an earlier time, if an event of the account has made a decision of this book due. */
   wake(): void {
     if (this.#phase !== 'trading' || !(this.#reached < this.#span.to)) return;
     const next = Math.min(this.#wakesAt(), this.#span.to);
     if (next < this.exchange.reached) this.exchange.aim(next, true);
   }
 
-  /** Whether the book decides when its turn comes at `now`. */
+  /** Whether a decision of the book is due by `now`. */
   decidesBy(now: Millis): boolean {
     return this.#phase === 'trading' && this.#book.decidesAt <= now;
   }
 
-  /** Sends the newest book to the engine, as a run does on arrival, because another book is about to use it. */
+  /** Sends the newest order book to the engine, because another book is about to use its price. */
   showNewest(now: Millis): void {
     if (this.#phase !== 'trading') return;
     this.#hearRows(now);
@@ -969,7 +969,7 @@ export class TapeReplay {
     }
   }
 
-  /** Answers a placement that the bot itself does not send. */
+  /** Answers a placement that the bot does not send to the exchange. */
   #notSent(id: string, at: Millis, outcome: typeof OVER_BUDGET | typeof NO_SHARE): void {
     this.#levels.delete(id);
     this.#step({ kind: 'placed', at, id, outcome });
@@ -1106,7 +1106,7 @@ export class TapeReplay {
     this.#stopsBy = now + (this.#hedging === null ? STOP_MS : HEDGES_END_MS);
   }
 
-  /** Change of the account's balances since the start by this book, in each of its currencies. */
+  /** Change of the account's balances by trades in this book since the start, in each currency of the book. */
   get moved(): Collector['moved'] {
     return this.#collector.moved;
   }
@@ -1151,7 +1151,7 @@ export class TapeReplay {
     };
   }
 
-  /** Compares the accounts of exchange and bot, which are computed from the same fills and must be equal. */
+  /** Throws unless the accounts of exchange and bot, which are computed from the same fills, are equal. */
   #assertEqual({ inventory, holdings }: Snapshot['booked'], collected: Collected): void {
     const { instrument, balances } = this.#options;
     const cash = (holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');

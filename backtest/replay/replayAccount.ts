@@ -1,4 +1,4 @@
-/** Account of a replay: what all its books share. One engine, one set of balances and one request budget. */
+/** Account of a replay, which all its books share: one engine, one set of balances and one request budget. */
 import {
   FairShares,
   isBookEvent,
@@ -37,7 +37,7 @@ export type ReplayAccountOptions = {
 /** Book of an account: its instrument and its fees. */
 export type AccountBookOptions = { readonly instrument: Instrument; readonly fees: FeeOptions };
 
-/** Creates the engine at the given fee rates, in the order of the books. The engine must report its news to `onNews`. */
+/** Creates the engine. `rates`: fee rates, in the order of the books. The engine must report its news to `onNews`. */
 export type NewEngine = (rates: readonly BookFeeRates[], onNews: (news: EngineNews, symbol: string) => void) => Engine;
 
 /** Replay of one book, as its account sees it. */
@@ -57,21 +57,23 @@ export class ReplayAccount {
   readonly #switches: Switches;
   readonly #shares: FairShares;
   readonly #fees: ReadonlyMap<string, Fees>;
-  /** Volume that was traded at the exchange, by quote currency; the fees know only what the bot has heard of. */
+  /** Volume traded at the exchange, by quote currency. `#fees` counts only the trades that the bot has received. */
   readonly #exchangeVolumes = new Map<string, TradedVolume>();
   readonly #books = new Map<string, ReplayedBook>();
   readonly #symbols: readonly string[];
   /** Books that have reached the time of the stop. */
   readonly #stopped = new Set<string>();
-  /** Time of the latest read of the account, whether the exchange admitted it, and the books that learned of it. */
+  /** Time of the latest read of the account. */
   #readAt = -Infinity;
+  /** Whether the requests of the latest read were sent and accepted. */
   #isRead = false;
-  /** Numbers of the latest order and the latest trade; of all books, as an exchange has them. */
+  /** Symbols of the books that have used the latest read. */
+  readonly #readers = new Set<string>();
+  /** Exchange's numbers of the latest order and of the latest trade of all books. */
   #orders = 0;
   #trades = 0;
   #isHalted = false;
   #isReducing = false;
-  readonly #readers = new Set<string>();
 
   /** Creates the engine, and opens the account at `from`. */
   constructor(options: ReplayAccountOptions, books: readonly AccountBookOptions[], engine: NewEngine, from: Millis) {
@@ -108,7 +110,7 @@ export class ReplayAccount {
     this.#stepAll({ kind: 'balances', at: from, startedAt: from, quiet: true, balances });
   }
 
-  /** Adds the replay of a book; returns the book's decisions, its fees, and the volume at the exchange. */
+  /** Adds the replay of a book. Returns the engine of the book, its fees, and the volume traded at the exchange. */
   join(
     symbol: string,
     replay: ReplayedBook,
@@ -126,25 +128,25 @@ export class ReplayAccount {
     return { book, fees, volume };
   }
 
-  /** Applies an event that only the book `symbol` learns of, and sends the commands that the engine decides. */
+  /** Applies an event of the book `symbol`, and sends the commands that the engine decides. */
   step(symbol: string, event: EngineEvent): void {
     const isNamed = this.#symbols.length > 1 && (isBookEvent(event) || isReadEvent(event));
     this.#stepAll(isNamed ? { ...event, symbol } : event);
   }
 
-  /** Stops trading, once every book has reached the time of the stop. */
+  /** Records that the book `symbol` has reached the time of the stop. Stops trading when all books have reached it. */
   stop(symbol: string, at: Millis): void {
     this.#stopped.add(symbol);
     if (this.#stopped.size === this.#symbols.length) this.#stepAll({ kind: 'stop', at });
   }
 
-  /** Applies volume that the book `symbol` traded to the fee tiers of the other books. */
+  /** Updates the fee tiers of the other books after a trade in the book `symbol`. */
   traded(symbol: string, at: Millis): void {
     for (const [other, fees] of this.#fees)
       if (other !== symbol && fees.review()) this.#books.get(other)?.tellRates(at);
   }
 
-  /** Whether a book can place an order, or whether it has used its share of a scarce budget. */
+  /** Whether a book can place an order: false if it has used its share of a scarce budget. Counts the order. */
   hasShare(symbol: string): boolean {
     if (!this.#shares.mayPlace(symbol)) {
       this.#shares.refuse(symbol);
@@ -155,8 +157,8 @@ export class ReplayAccount {
   }
 
   /**
-   * Whether the bot reads its orders and trades now, for the book `symbol`. One read serves all books: `admits` counts
-   * its requests, and returns whether they are sent and accepted.
+   * Returns whether a read of orders and trades at the time `at` gives the book `symbol` data. One read serves all
+   * books. `admits` counts the requests of a new read, and returns whether they are sent and accepted.
    */
   isReadNow(symbol: string, at: Millis, admits: (count: number) => boolean): boolean {
     if (at !== this.#readAt || this.#readers.has(symbol)) {
@@ -210,7 +212,7 @@ export class ReplayAccount {
     return book;
   }
 
-  /** Returns what the account holds of a currency beyond its opening balance. */
+  /** Returns the balance of a currency minus its opening balance. */
   gained(currency: string, opening: Money): bigint {
     return this.engine.account.total(currency) - opening;
   }

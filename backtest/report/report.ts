@@ -56,8 +56,8 @@ export type BacktestReport = {
   readonly made: { readonly puntas: string; readonly node: string };
   readonly models: readonly ReplayReport[];
   /**
-   * Parameter file of the model `fitted`: its SHA-256 hash, and the reason why the model works like `expected`, if it
-   * does. Absent without this model.
+   * Parameter file of the model `fitted`: its SHA-256 hash, and the reason why the model works like `expected` (`null`
+   * if it does not). Absent without this model.
    */
   readonly fitted?: { readonly hash: string; readonly fallback: string | null };
   /** Fill model file and the SHA-256 hash of its text; absent without such a file. */
@@ -217,7 +217,7 @@ export const sweptLatency = (
 /**
  * Builds a report. Money becomes exact decimal text, numbers have nine significant digits, and uptimes have four
  * decimals. `instrument` must be the instrument of the run, because its tick and lot convert prices and amounts to
- * currency. `account`: total of the account, if several books share it.
+ * currency. `account`: traded value of the account, if several books share the account.
  */
 export function reportOf(
   instrument: Instrument,

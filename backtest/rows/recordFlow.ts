@@ -17,8 +17,8 @@ import { finishTape, sideCodeOf, TapeBuilder, type Tape } from '../../src/tape/i
 const NAMES: Readonly<Record<MarketModel['kind'], string>> = { flow: 'seeded flow', lifelike: 'lifelike market' };
 
 /**
- * Records a tape of the simulated market `model`. `onShare` receives the share that is recorded, from 0 to 1. Throws a
- * RangeError if the embedded exchange has no flow for the book.
+ * Records a tape of the simulated market `model`. `onShare` receives the recorded share of the time, from 0 to 1.
+ * Throws RangeError if the embedded exchange has no flow for the book.
  */
 export function recordFlow(
   book: string,
@@ -36,14 +36,15 @@ export function recordFlow(
   return recorded([{ book, market, source }], seed, seconds, onShare)[0]!;
 }
 
-/** Books of a linked market: the lag and the noise of each book's prices. */
+/** Books of linked markets, by symbol, with the lag and the noise of each book's prices. */
 export type LinkedFlowBooks = Readonly<
   Record<string, { readonly lagMs?: Millis | undefined; readonly noiseBps?: number | undefined }>
 >;
 
 /**
- * Records one tape per book, in the order of the books, of seeded flows whose prices agree. `correlation`: of the moves
- * of any two coins. Throws a RangeError if the embedded exchange has no flow for a book.
+ * Records seeded flows whose prices are consistent with each other: one tape per book, in the order of the books.
+ * `correlation`: correlation of the moves of any two coins. Throws RangeError if the embedded exchange has no flow for
+ * a book.
  */
 export function recordLinkedFlows(
   books: LinkedFlowBooks,
@@ -67,7 +68,7 @@ export function recordLinkedFlows(
 const unknownFlow = (book: string, expected: string): RangeError =>
   new RangeError(`the embedded exchange has no synthetic order flow for ${book}; expected one of ${expected}`);
 
-/** Runs markets on one exchange, and records the book and the trades of each. */
+/** Runs the markets on one exchange, and records the order book and the trades of each. */
 function recorded(
   all: readonly { readonly book: string; readonly market: Market; readonly source: string }[],
   seed: number,

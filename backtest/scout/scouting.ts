@@ -103,7 +103,7 @@ export type ScoutOptions = {
   readonly seed: number;
   /** Probability that the verdict is `quote` although no distance pays. Default: 0.05. */
   readonly error?: number;
-  /** Error of the last check, for which the missing hours are estimated. Default: `error`. */
+  /** `error` of the last check of this market. The missing hours are those until a check with it. Default: `error`. */
   readonly lastError?: number;
   readonly onShare?: (share: number) => void;
 };

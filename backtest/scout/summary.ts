@@ -109,10 +109,10 @@ function tierText(book: ScoutedBook, compared: string | null): string | null {
   return `${name}: a month of quoting at the best distance brings the 30-day volume to ${compact(reached.volume30d)} ${minor} and the maker fee to ${bpsText(reached.feeBps)} bps instead of ${bpsText(feeBps)} bps; the difference is worth ${gainText(reached.worthPerHour * rate, currency)} ${currency} per hour.`;
 }
 
-/** Number of undecided books that the summary names. */
+/** Maximum number of undecided books that the summary names. */
 const NAMED_MAX = 5;
 
-/** Describes the books whose verdict is not known yet, with the hours that would decide, fewest first. */
+/** Describes the books whose verdict is not known yet, with the further hours until it is known, fewest first. */
 function undecided(books: readonly ScoutedBook[]): readonly string[] {
   const open = books.flatMap(({ name, verdict }) =>
     verdict.quote || verdict.isKnown

@@ -20,7 +20,7 @@ export class ExpectedFills {
   /** Resting orders of each side, best price first, then oldest first. */
   readonly #own: Record<Side, ModelOrder[]> = { buy: [], sell: [] };
 
-  /** `onFill` is called for each expected fill, with its time. */
+  /** `onFill` is called for each expected fill, with the order and the time of the fill. */
   constructor(model: FillModel, onFill: (order: ModelOrder, at: Millis) => void = () => undefined) {
     this.#model = model;
     this.#onFill = onFill;

@@ -35,7 +35,7 @@ export type OrderLife = {
   filled: number;
   paid: Money;
   fee: Money;
-  /** Time of its first trade at the exchange, between its decision and the report; `null` if there is none. */
+  /** Time of the order's first trade at the exchange, limited to the time from decision to report; `null` if none. */
   firstFilledAt: Millis | null;
   feeExpected: Money;
   trades: number;
@@ -52,14 +52,16 @@ export type OrderLife = {
   readonly measured: ScenarioOrder;
 };
 
-/** Receiver of the orders' lives, in the order of time and at their measured times. */
+/** Receiver of the events in the orders' lives, at their measured times and in order of time. */
 export type LifeObserver = {
-  /** An order came to rest; `life.shown` has the lots of others at its price. */
+  /** Called when an order starts to rest; `life.shown` has the lots of others at its price. */
   rested(life: OrderLife, at: Millis): void;
+  /** Called when a resting order has left the book. */
   left(life: OrderLife): void;
-  /** The recorded lots of others at the price of an order; `null` if the book does not show the price. */
+  /** Receives the recorded lots of others at the price of an order; `null` if the book does not show the price. */
   levelShown(life: OrderLife, shown: number | null): void;
+  /** Receives a public trade. */
   traded(taker: Side, place: number, lots: number, at: Millis): void;
-  /** The life is complete, also if the order never rested. `leftAt`: time at which it left the exchange. */
+  /** Called when a life is complete, even if the order never rested. `leftAt`: time at which it left the exchange. */
   settled(life: OrderLife, leftAt: Millis): void;
 };

@@ -143,7 +143,7 @@ export class Shadow {
   #ask = 0;
   /** Time of the last book of the stream. Polled books come without the trades that explain their changes. */
   #streamedAt: Millis = -Infinity;
-  /** Whether the stream was lost, and the trades that it missed are still reported. */
+  /** Whether the stream was lost, and the bot has not yet reported all trades that the stream missed. */
   #areTradesLate = false;
   /** Median times of the first requests, in ms; `null` until there are enough. */
   #usual: Readonly<Record<'placements' | 'cancels', Millis | null>>;
@@ -310,7 +310,7 @@ export class Shadow {
     return count === prices.length ? null : 0;
   }
 
-  /** Handles trades that are missing, or known too late: the fills of the present orders cannot be measured. */
+  /** Handles trades that are missing or were reported late: the fills of the current orders cannot be measured. */
   #losesTrades(): void {
     this.#streamedAt = -Infinity;
     for (const life of this.#lives.values()) life.isMeasured = false;
@@ -318,7 +318,7 @@ export class Shadow {
 
   #publicTrade({ symbol, at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
     if (symbol !== undefined && symbol !== this.#instrument.symbol) return;
-    // Trades that were read after an outage say nothing of the orders of now.
+    // Trades that are reported late, after an outage, do not show what the current queues traded.
     if (amount === undefined || side === undefined || this.#areTradesLate) return this.#losesTrades();
     const isSameTaker = this.#lastTrade?.taker === side && at - this.#lastTrade.at <= 200;
     this.#lastTrade = { at, taker: side };

@@ -30,7 +30,10 @@ export type ApiRead =
       | { readonly what: 'fills'; readonly max: number }
       | { readonly what: 'events'; readonly max: number }
     ) & {
-      /** Book of the answer; if absent, all books or, for `explain`, the first. For `parameters`, the keys of all. */
+      /**
+       * Symbol of the book of the answer; if absent, all books or, for `explain`, the first book. For `parameters`: the
+       * keys of all books.
+       */
       readonly book?: string;
     });
 

@@ -32,7 +32,7 @@ export type ApiAction = (typeof API_ACTIONS)[number];
 /** Actions that an agent can propose. */
 export const API_PROPOSED = ['pause', 'reduce', 'cancel', 'halt', 'reload'] as const;
 
-/** Symbol of a book, as requests name it. */
+/** Pattern of the symbol of a book in a request. */
 export const BOOK_PATTERN = /^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/;
 
 export const API_BASE = '/api/v1';
@@ -65,7 +65,7 @@ const said = {
 };
 const book: ApiSchema = { type: 'string', pattern: BOOK_PATTERN.source };
 /** Query of a read of one book. */
-const ofBook = { book: { ...book, description: 'Book, of a bot with several; if omitted, all' } };
+const ofBook = { book: { ...book, description: 'Book to read, if the bot has several; if omitted, all books' } };
 /** Book of a parameter, of a bot with several. */
 const ofParameter = {
   book: { ...book, description: 'Book whose keys are meant; if omitted, the keys that all share' },
@@ -199,7 +199,7 @@ export const API_ROUTES = {
     summary: 'Quotes with their reasons, level by level, as puntas explain --json',
     query: {
       at: { type: 'string', pattern: '^\\d{1,15}$', description: 'Time in ms since 1970; if omitted, now' },
-      book: { ...book, description: 'Book, of a bot with several; if omitted, the first' },
+      book: { ...book, description: 'Book to read, if the bot has several; if omitted, the first book' },
     },
     answer: { type: 'object' },
   },

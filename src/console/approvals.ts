@@ -8,7 +8,7 @@ export type ActionRequest = {
   readonly action: string;
   readonly reason: string;
   readonly by: string;
-  /** Book to which the action applies. If absent, it applies to the whole bot. */
+  /** Symbol of the book to which the action applies. If absent, the action applies to the whole bot. */
   readonly book?: string;
   /** Duration of a temporary pause, in minutes; `null` for a pause until resume. */
   readonly minutes: number | null;

@@ -23,7 +23,7 @@ const KEYS = {
     ['sell', 'sold', '▼'],
   ],
   inventory: [
-    ['inventory', 'distance from target; over a week or more: held'],
+    ['inventory', 'distance from target (held amount over a week or more)'],
     ['fees', 'limit', 'dashed'],
   ],
   profit: [

@@ -11,7 +11,9 @@ import { Pool, senderOf, type CallerRole } from '../guard/index.ts';
  */
 const PAGES_MAX: Readonly<Record<CallerRole, number>> = { anonymous: 200, viewer: 100, operator: 32 };
 
-/** Streams with a book show that book; those without show the bot, or all books. */
+/**
+ * Open page. `book`: symbol of the book that the page shows; `undefined` if the page shows the bot or all its books.
+ */
 type Page = {
   readonly book: string | undefined;
   readonly to: ServerResponse;
@@ -27,21 +29,21 @@ export class LiveStreams {
     viewer: new Pool<Page>({ all: PAGES_MAX.viewer }),
     operator: new Pool<Page>({ all: PAGES_MAX.operator }),
   };
-  /** Newest view of each book; by `undefined` the view of the bot. */
+  /** Newest view of each book, by symbol. The view of the bot has the key `undefined`. */
   readonly #last = new Map<string | undefined, string>();
 
   get count(): number {
     return this.#pages.size;
   }
 
-  /** Returns the books of the open pages, each once; `undefined` for a page of the bot. */
+  /** Symbols of the books of the open pages, each once; `undefined` for a page of the bot. */
   get books(): readonly (string | undefined)[] {
     return [...new Set([...this.#pages].map(({ book }) => book))];
   }
 
   /**
-   * Sends every view of the book to the page, until the page closes or `may` returns false. `address`: address of the
-   * page's connection.
+   * Sends every view of the book, or of the bot without `book`, to the page, until the page closes or `may` returns
+   * false. `address`: address of the page's connection.
    */
   add(to: ServerResponse, may: () => boolean, role: CallerRole, address: string, book?: string): void {
     const page: Page = { book, to, may, isFull: false, hasMissed: false };
@@ -70,7 +72,7 @@ export class LiveStreams {
     const text = `data: ${view}\n\n`;
     this.#dismiss();
     const pages = [...this.#pages].filter(page => page.book === book);
-    // Views of books without a page are dropped, because requests choose the names of books.
+    // Views of books without a page are dropped. Otherwise, requests with many symbols would fill the memory.
     for (const known of this.#last.keys())
       if (known !== undefined && known !== book && !this.books.includes(known)) this.#last.delete(known);
     if (book === undefined || pages.length > 0) this.#last.set(book, text);

@@ -122,7 +122,7 @@ export type ConsoleServer = {
   readonly url: string;
   /** Number of open pages. */
   readonly pages: number;
-  /** Books of the open pages, each once; `undefined` for a page of the bot. */
+  /** Symbols of the books of the open pages, each once; `undefined` for a page of the bot. */
   readonly books: readonly (string | undefined)[];
   /** Sends a view to every open page of the book, as JSON on one line. Without a book, to every page of the bot. */
   send(view: string, book?: string): void;
@@ -170,7 +170,9 @@ export function addLiveStream(server: FastifyInstance, streams: LiveStreams, acc
 
 export const WRONG_BOOK = 'expected ?book= with a symbol like btc_mxn';
 
-/** Returns the book of a request; `undefined` if it names none, `null` if its name is not one of a book. */
+/**
+ * Returns the book of a request; `undefined` if the request names no book, `null` if the name is not a valid symbol.
+ */
 export function bookIn({ book }: { readonly book?: unknown }): string | undefined | null {
   if (book === undefined) return undefined;
   return typeof book === 'string' && BOOK_PATTERN.test(book) ? book : null;

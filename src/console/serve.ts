@@ -30,13 +30,13 @@ export type ConsoleSource = {
   /** CSS of the libraries. */
   readonly libraryStyle: string;
   /**
-   * Returns points and fills of a book in the current run as JSON, without a symbol those of the first; null before the
-   * first run, and if the run does not have the book.
+   * Returns points and fills of a book in the current run as JSON. Without a symbol, returns those of the first book.
+   * Returns null before the first run, or if the run does not have the book.
    */
   history(book?: string): string | null;
   /**
-   * Returns the charts of a book since the opening and the results of each configuration as JSON; null without a
-   * ledger.
+   * Returns the charts of a book since the opening of the ledger, and the results of each configuration, as JSON; null
+   * without a ledger.
    */
   longHistory(book?: string): string | null;
   /**

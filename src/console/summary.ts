@@ -40,7 +40,7 @@ export type SummaryRun = {
   readonly book: string;
   readonly base: string;
   readonly quote: string;
-  /** Time at which the ledger was opened, also while the profit is unknown; null if not stored. */
+  /** Time at which the ledger was opened, even while the profit is unknown; null if not stored. */
   readonly ledgerSince: string | null;
   /** Number and start of the newest run; null from an older console. */
   readonly number: number | null;

@@ -55,8 +55,8 @@ export type StoredExchangeOptions = Omit<ExchangeOptions, 'watcher' | 'orderIds'
   /** Volume that is added to the traded volume: decimal text by quote group. */
   readonly volume30d: Readonly<Record<string, string>>;
   /**
-   * Last start of the account that the ledger of the bot knows: its number and its id, which older ledgers do not have.
-   * `null` or absent without a ledger.
+   * Last start of the account that the ledger of the bot knows: number (`opens`) and id (`start`) of this start. Older
+   * ledgers lack the id. `null` or absent without a ledger.
    */
   readonly ledger?: { readonly opens: number; readonly start?: string } | null;
   /** Called when the store rejects changes for the first time since the last successful write. */
@@ -116,7 +116,7 @@ type StoredCommand = {
 };
 
 const VERSION = 1;
-/** Maximum number of stored ids of starts. */
+/** Maximum number of ids of starts that an account stores. */
 const STARTS_MAX = 100;
 const OWNER = 1;
 /** Step of the seed from process to process, so that no process repeats the random ids of an earlier process. */
@@ -146,9 +146,9 @@ export class StoredExchange {
   readonly openedAt: Millis;
   /** Whether an earlier process has opened the account. */
   readonly isContinued: boolean;
-  /** Number of processes that have used the account, with this one. */
+  /** Number of processes that have used the account, including this process. */
   readonly opens: number;
-  /** Id of this start, different in each copy of the state. */
+  /** Id of this start. The starts of two copies of the state have different ids. */
   readonly start: string;
   readonly #store: RowStore;
   readonly #clock: Clock;
@@ -206,11 +206,11 @@ export class StoredExchange {
     const known = new Map(rows.map(({ key, text }) => [key, text]));
     const identity = restored(() => identityIn(known));
     if (identity) assertFits(identity, purpose);
-    // Checked before the number of this process is stored, so that a second start is refused too.
+    // The check comes before the number of this process is stored, so that the next start is refused too.
     if (identity) assertFitsLedger(identity, options.ledger ?? null);
     const opens = (identity?.opens ?? 0) + 1;
     this.opens = opens;
-    // The time makes starts with one seed different.
+    // The id has the time, because two starts can have the same seed.
     this.start = `${clock.now()}-${randomOf(seed ^ 0x5a).integer(0, 2 ** 31 - 1)}`;
     const salt = identity?.salt ?? randomOf(seed ^ 0x0d).integer(0, 2 ** 31 - 1);
     this.box = createVenue({
@@ -268,7 +268,7 @@ export class StoredExchange {
   /**
    * Connects the market, which then continues with the stored orders and queue positions. Returns a receiver for the
    * followed market data, which also stores the resulting changes. `freshAt` returns the elapsed time at which the
-   * followed market was last current, or `-Infinity` before its first book; by default it is always current.
+   * followed market was last current, or `-Infinity` before its first book. By default, the market is always current.
    * @throws UnrestorableAccount if the stored orders cannot be entered in the book.
    */
   follow(market: FollowedMarket, freshAt: () => Millis = () => this.#clock.elapsed()) {
@@ -420,8 +420,9 @@ export class StoredExchange {
   }
 
   /**
-   * Stores regularly when the market was last current, so that the next process knows for how long it was not followed.
-   * What an unseen market filled is stored no later: with the time alone, the next process would not fill it again.
+   * Regularly stores the time at which the market was last current. From this time, the next process knows for how long
+   * the market was not followed. Fills by an unseen market are stored no later than the time: after a crash between
+   * both, the next process would not repeat these fills.
    */
   #seen(): void {
     const freshAt = this.#freshAt();
@@ -431,8 +432,8 @@ export class StoredExchange {
   }
 
   /**
-   * Whether the market was not followed for a time. A time in the future tells nothing: the clock was set back. Without
-   * a time, an earlier process had no current market, or ended before it stored one.
+   * Whether the market was not followed for a time. A stored time in the future is not used, because the clock was set
+   * back. Without a stored time, the earlier process had no current market, or ended before it stored the time.
    */
   #isUnseen(): boolean {
     if (this.#lastSeen === null) return this.isContinued;
@@ -441,9 +442,9 @@ export class StoredExchange {
   }
 
   /**
-   * Executes commands of the earlier process before the market of now fills the orders that it has passed: new orders,
+   * Executes commands of the earlier process before the current market fills the orders that it has passed: new orders,
    * which are then filled too, and cancels and changes that were due while the market was still known. A limit order
-   * that crossed the last known book did not rest: it takes from the book of now, unless it is post-only.
+   * that crossed the last known book did not rest: it takes from the current book, unless it is post-only.
    */
   #executeUnseen(): void {
     const knownTo = (this.#lastSeen ?? -Infinity) + UNSEEN_AFTER_MS;
@@ -458,7 +459,7 @@ export class StoredExchange {
     }
   }
 
-  /** Whether an order takes what it can and then rests. */
+  /** Whether an order is a limit order that first takes liquidity and then rests. */
   #isLimit(oid: string): boolean {
     const order = this.box.venue.find(oid);
     return order?.type === 'limit' && order.timeInForce === 'goodtillcancelled';
@@ -479,7 +480,7 @@ export class StoredExchange {
     return [...pending, ...this.#held];
   }
 
-  /** Whether a command enters a limit order that would trade immediately in the book of now. */
+  /** Whether a command enters a limit order that would trade immediately in the current book. */
   #isTaker({ kind, order }: BookCommand): boolean {
     if (kind !== 'enter' && kind !== 'replace') return false;
     return order.type === 'limit' && !isWaiting(order) && this.#book.engine.crosses(order.side, order.price);

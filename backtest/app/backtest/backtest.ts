@@ -202,7 +202,7 @@ function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onSha
 
 /**
  * Returns the fees that the configuration sets for its backtests or its embedded exchange, as one tier for any volume;
- * `null` if it sets no fees. `traded`: the book of `exchange.fees`.
+ * `null` if it sets no fees. `traded`: symbol of the book to which `exchange.fees` applies.
  */
 export function ownFees({ backtest, exchange, book }: Config, traded = book): ReplayOptions['fees'] | null {
   const fees = backtest.fees ?? embeddedFeesOf(exchange, traded, book);

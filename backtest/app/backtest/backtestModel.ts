@@ -55,7 +55,7 @@ export const RUN = 1;
 /** Inputs of one run except the rows; plain data, so that a job can be sent to another thread. */
 export type ModelJob = {
   readonly model: ModelName | 'fitted' | FillModelFile;
-  /** Hypotheses of the model `fitted`; if absent, it works like `expected`. */
+  /** Hypotheses of the model `fitted`; if absent, the model works like `expected`. */
   readonly fitted?: readonly WeightedHypothesis[];
   readonly config: Config;
   readonly instrument: Instrument;
@@ -86,7 +86,7 @@ const ROWS_KEPT = 4_000_000;
 
 /**
  * Returns the source of rows for `jobs`, which must have equal feed latency and seed. For several jobs, decodes a
- * stored tape of at most `ROWS_KEPT` rows into memory. `sources`: number of tapes that are in memory together.
+ * stored tape of at most `ROWS_KEPT` rows into memory. `sources`: number of tapes in memory, which share this maximum.
  */
 export function sourceFor(
   jobs: readonly Pick<ModelJob, 'latencies' | 'seed'>[],

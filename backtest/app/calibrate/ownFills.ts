@@ -15,16 +15,16 @@ const SLICE_MS = 100;
 type OwnFillsTask = {
   /** State directory of a live or paper bot. */
   readonly dir: string;
-  /** Book to fit if runs have different books; by default that of the last run. */
+  /** Symbol of the book to fit. Default: the book of the last run. */
   readonly book?: string | undefined;
   readonly seed: number;
   readonly clock: Clock;
-  /** Receives a run that is left out or cut short. */
+  /** Receives one line about each run that is left out or cut short. */
   readonly onTrouble: (line: string) => void;
   readonly progress: Progress;
 };
 
-/** Rejects with `UsageError` if the directory has no recording of the book. */
+/** Reads the recordings and fits the model. Rejects with `UsageError` if no recording of the book can be used. */
 export async function fittedFillsOf(task: OwnFillsTask): Promise<FittedReport> {
   const { dir, seed, clock, onTrouble, progress } = task;
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
@@ -59,7 +59,7 @@ export async function fittedFillsOf(task: OwnFillsTask): Promise<FittedReport> {
   });
 }
 
-/** Returns the lives of a run; `null` if the run has not read the rules of its book. */
+/** Returns the lives of the orders of a run; `null` if the run has not read the rules of its book. */
 async function livesOfRun(
   dir: string,
   run: number,

@@ -43,7 +43,7 @@ export type DeskOptions = {
   readonly time: TradedTime;
   /** Whether to repeat the run with each book alone. */
   readonly alone: boolean;
-  /** Files of a book; `null` if none are written. */
+  /** Returns the files of a book; `null` if no files are written. */
   readonly files: ((book: string) => ReportFiles) | null;
   readonly progress: Progress;
 };
@@ -115,7 +115,7 @@ export async function backtestDesk(options: DeskOptions): Promise<DeskReport> {
   };
 }
 
-/** Lets the program print progress and receive signals. */
+/** Yields to the event loop, so that the program can print progress and receive signals. */
 const nextTurn = (): Promise<void> => new Promise(resolve => void setImmediate(resolve));
 
 async function runAlone(jobs: readonly DeskJob[], onShare: OnShare): Promise<readonly DeskRun['reports'][]> {
@@ -165,7 +165,7 @@ function reportOfBook(
   };
 }
 
-/** Returns the recordings of other books of the desk that the reference price of a book uses. */
+/** Returns the recordings that the reference price of a book uses; none if the backtest lacks one of them. */
 function referencesOf(config: Config, books: readonly Config[], tapes: readonly DeskTape[]): ReferenceTapes {
   const wanted = externalReferenceOf(config)?.legs.map(({ book }) => book) ?? [];
   const found = books.flatMap(({ book }, i) => (wanted.includes(book) ? [[book, loaded(tapes[i]!)] as const] : []));
@@ -182,7 +182,7 @@ function addedUp(accounts: readonly { readonly balances: Readonly<Record<string,
   return Object.fromEntries([...sums].map(([currency, sum]) => [currency, textOfMoney(money(sum))]));
 }
 
-/** Records the simulated markets of all books, whose prices agree. */
+/** Records the simulated markets of all books, whose prices are consistent with each other. */
 async function recordedFlows({ config, seed, flowSeconds, progress }: DeskOptions): Promise<readonly Tape[]> {
   const market = flowMarketOf(config.exchange);
   if (market === undefined)

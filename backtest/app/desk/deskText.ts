@@ -25,15 +25,15 @@ function totalText({ minor, pnl, fills, books }: DeskTotal): string {
 const skewLines = ({ jointInventory = [] }: DeskModel): readonly string[] =>
   jointInventory.map(
     ({ book, share }) =>
-      `  ${book}: ${share === null ? 'no inventory to skew by' : `${percent(share)} of the sizes of its own inventory and of what the others add comes from the others`}`,
+      `  ${book}: ${share === null ? 'no inventory to skew by' : `${percent(share)} of the inventory by which it skews comes from the other books`}`,
   );
 
 function aloneLines({ together, alone = [] }: DeskModel): readonly string[] {
   return alone.map(({ minor, pnl }, i) => {
     const worth = sharingWorth(together[i]!.pnl.total, pnl.total);
-    return `  each book alone, with an even share of funds and requests: ${gainText(pnl.total, minor)} ${minor}; sharing made ${gainText(worth, minor)} ${minor}`;
+    return `  each book alone, with an even share of funds and requests: ${gainText(pnl.total, minor)} ${minor}; difference by sharing: ${gainText(worth, minor)} ${minor}`;
   });
 }
 
-/** Returns the profit of the books together minus that of the books alone, approximate. */
+/** Returns the approximate profit of the books together minus their profit alone. */
 const sharingWorth = (together: string, alone: string): number => Number(together) - Number(alone);

@@ -2,11 +2,11 @@
 import { booksOf, type Config } from '../../../src/config.ts';
 import { money, moneyOf, pairOf, textOfMoney } from '../../../src/core/index.ts';
 
-/** Requests of one read of the account, as in `ReplayAccount`. */
+/** Number of requests of one read of the account, as in `ReplayAccount`. */
 const READ_REQUESTS = 2;
 const MINUTE_MS = 60_000;
 
-/** Account of one book alone. */
+/** Account with which one book runs alone. */
 export type EvenShare = {
   readonly config: Config;
   readonly balances: Readonly<Record<string, string>>;
@@ -14,8 +14,8 @@ export type EvenShare = {
 };
 
 /**
- * Divides balances and targets evenly among the books that use the currency, and the requests that reads of the account
- * leave among all books. Fractions are rounded down.
+ * Divides each balance and each target evenly among the books that use its currency. Divides the requests evenly among
+ * all books, without those for reads of the account. Fractions are rounded down.
  */
 export function evenShares(config: Config, balances: EvenShare['balances']): readonly EvenShare[] {
   const books = booksOf(config);
@@ -42,7 +42,7 @@ export function evenShares(config: Config, balances: EvenShare['balances']): rea
       balances: Object.fromEntries(
         pairs[i]!.map(currency => [currency, part(balances[currency] ?? '0', usersOf(currency))]),
       ),
-      // Each book alone reads the account as often as all together.
+      // A book alone reads the account as often as all books together do.
       privatePerMinute: Math.max(1, reads + Math.floor((privatePerMinute - reads) / books.length)),
     };
   });

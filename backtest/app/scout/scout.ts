@@ -71,7 +71,7 @@ export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log'> & {
   readonly untilKnown: boolean;
   /** Receives a function that ends the recording early. */
   readonly onStarted: (stop: (why: string) => void) => void;
-  /** Receives one line for the operator after each check but the last. */
+  /** Receives one line for the operator after each check except the last. */
   readonly onChecked: (line: string) => void;
 };
 
@@ -125,7 +125,7 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
       const undecided = found.filter(tape =>
         known.every(({ books }) => books.every(({ book }) => book !== bookOf(tape))),
       );
-      // The last check may use all of the error that earlier checks left.
+      // The last check may use all of the error that the earlier checks have not used.
       const errors = { error: isLast ? errorLeft : error, lastError: isLast ? errorLeft : checks.at(-1)!.error };
       const measured = await measuredBooks(command, undecided, listed, errors);
       errorLeft -= error;
@@ -219,17 +219,19 @@ async function hedgedBooks(
   return { books, leftOut };
 }
 
-/** Part of the recording between two checks. */
+/** Part of the recording, until the next check. */
 type RecordedPart = {
   readonly out: string;
   readonly untilMs: Millis;
   /** Aborted if the operator ends the recording early. */
   readonly stop: AbortController;
-  /** Whether an unreadable list of books ends the recording; otherwise it is read again. */
+  /** Whether an unreadable list of books ends the recording; otherwise the list is read again. */
   readonly once: boolean;
 };
 
-/** Records the market for `untilMs`, or until it is stopped. Returns the recorded books as the exchange lists them. */
+/**
+ * Records the market for `untilMs`, or until the operator stops. Returns the recorded books as the exchange lists them.
+ */
 async function recordMarket(
   { config, books, seed, progress }: ScoutCommand,
   { addresses, clock, log, onStarted }: LiveMarket,
@@ -266,7 +268,7 @@ async function recordMarket(
   return watching;
 }
 
-/** Measured books, with what the comparison of the books and their configurations need. */
+/** Measured books, with the data for the comparison of the books and for their configurations. */
 type Measured = {
   readonly books: readonly ScoutedBook[];
   readonly timed: readonly TimedBook[];
@@ -276,7 +278,7 @@ type Measured = {
 
 type About = { readonly rules: BookRules; readonly path: string | null; readonly tiers: readonly FeeTier[] };
 
-/** Returns the results of some of the measured books. */
+/** Returns the results of the books with these names. */
 const only = ({ books, timed, leftOut, about }: Measured, names: readonly string[]): Measured => ({
   books: books.filter(({ book }) => names.includes(book)),
   timed: timed.filter(({ book }) => names.includes(book.book)),
@@ -291,7 +293,7 @@ const joined = (parts: readonly Measured[]): Measured => ({
   about: new Map(parts.flatMap(({ about }) => [...about])),
 });
 
-/** Describes the result of a check: the books that are known, and the hours that the others need. */
+/** Describes the result of a check: the books with a known verdict, and the hours that the others still need. */
 function checkText(ms: Millis, all: number, rest: readonly string[], books: readonly ScoutedBook[]): string {
   const paying = books.filter(({ book, verdict }) => verdict.quote && !rest.includes(book)).map(({ book }) => book);
   const missing = rest.map(name => {

@@ -161,8 +161,8 @@ function exchangeOf({ exchange, book: traded }: Config, book: string, path: stri
 }
 
 /**
- * Returns what all live books of the market share: its correlation, and its arbitrageur, unless no three of `books`
- * form a cycle.
+ * Returns the settings that all live books of the market share: the correlation and, if three of `books` form a cycle,
+ * the arbitrageur.
  */
 function commonOf(exchange: Config['exchange'], books: readonly string[]): object {
   const { correlation, arbitrageur } = flowMarketOf(exchange) ?? {};

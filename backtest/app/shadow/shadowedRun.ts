@@ -28,7 +28,7 @@ type ShadowedRunOptions = {
   readonly model: LevelModelName;
   readonly memory: ShadowMemory;
   readonly onAlarm: (alarm: ShadowAlarm) => void;
-  /** Receives the lives of orders. If given, the decisions of the engine are not repeated. */
+  /** Receives the lives of orders. With an observer, the engine's decisions are not replayed and compared. */
   readonly observer?: LifeObserver;
 };
 

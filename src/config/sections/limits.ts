@@ -55,12 +55,12 @@ export const accountLimits = z
       .record(currency('btc'), aboveZero)
       .refine(limits => Object.keys(limits).length > 0, 'expected at least one currency, like { btc: "0.3" }')
       .describe(
-        'Maximum distance of a base currency from its target over all books; no order is placed whose fill, with those of all live orders, could exceed it: `{ btc: "0.3" }`.',
+        'Maximum distance of a base currency from its target over all books, even if all live orders fill: `{ btc: "0.3" }`.',
       )
       .optional(),
   })
   .refine(({ value, currencies }) => value !== undefined || currencies !== undefined, 'expected currencies or value')
-  .describe('Limits on what all books hold together.');
+  .describe('Limits on the inventory of all books together.');
 
 /** Cross rates: comparison of the prices of several books. */
 export const crossRates = z
@@ -71,7 +71,7 @@ export const crossRates = z
     'Compares books that form a cycle, like btc_mxn, btc_usd and usd_mxn. If omitted, each book has only its own price.',
   );
 
-/** Joint inventory: how several books skew their quotes by what they hold together. */
+/** Joint inventory: several books skew their quotes by the inventory that they hold together. */
 export const jointInventory = z
   .strictObject({
     currency: currency('mxn')

@@ -20,7 +20,7 @@ export const paper = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional()
-    .describe('Expected SHA-256 hash of fittedFile. If omitted, any file.'),
+    .describe('Expected SHA-256 hash of fittedFile. If omitted, any file is accepted.'),
   balances: balances.optional().describe('Opening balances by currency; required for paper runs.'),
   volume30d: decimalText.default('0').describe('30-day volume (quote), for the fee tier.'),
   fees: z

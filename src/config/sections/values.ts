@@ -93,7 +93,7 @@ export const fillSamples = z
       .min(0)
       .max(500)
       .default(5)
-      .describe('Maximum distance from the best price of its side; distances are drawn evenly.'),
+      .describe('Maximum distance of such an order from the best price of its side; the distance is uniformly random.'),
   })
   .refine(({ perHour, lifeMs }) => perHour * lifeMs <= HOUR_MS, {
     path: ['lifeMs'],

@@ -166,8 +166,8 @@ export const eventsPanel: Panel = ({ events: all }) =>
       );
 
 /**
- * Results of each configuration, so that the effect of a change can be judged. `isPast`: whether the page shows a past
- * time; `state`: outcome of the last request.
+ * Results of each configuration, which show the effect of each change. `isPast`: whether the page shows a past time;
+ * `state`: outcome of the last request for the results.
  */
 export function resultsPanel(long: LongHistory | null, state: LongState, minor: string, isPast: boolean): Node {
   if (isPast) return none('results are only in the live view');
@@ -176,7 +176,7 @@ export function resultsPanel(long: LongHistory | null, state: LongState, minor: 
     h(
       'p',
       { class: 'soft' },
-      `In ${minor}, net of fees. Rates have their 95% interval; the market differs too, so compare several days.`,
+      `In ${minor}, net of fees. Rates are followed by their 95% interval. The market changes too, so compare several days.`,
     ),
     state === 'failed' ? h('p', { class: 'soft' }, 'The last request failed; these results are older.') : null,
     ...long.missing.map(sentence => h('p', { class: 'soft' }, sentence)),
@@ -191,7 +191,7 @@ export function resultsPanel(long: LongHistory | null, state: LongState, minor: 
 const NO_RESULTS: Readonly<Record<LongState, string>> = {
   loading: 'loading',
   none: 'no results yet; they need the first entry of the ledger',
-  failed: 'the results cannot be read; the page asks again',
+  failed: 'the results cannot be read; the page retries',
   known: '',
 };
 
@@ -214,7 +214,7 @@ function resultLine(result: ConfigResult, isOpeningKnown: boolean): Node {
       : div(
           '',
           figure('net', signedSum(net)),
-          stopped === null || Number(stopped) === 0 ? null : figure('of it while stopped', signedSum(stopped)),
+          stopped === null || Number(stopped) === 0 ? null : figure('part while stopped', signedSum(stopped)),
           figure('measured', `${fixed(hours, 1)} h`),
           figure('fills', fills === null ? '–' : String(fills)),
           figure('volume', fixed(volume, 0)),
@@ -223,12 +223,14 @@ function resultLine(result: ConfigResult, isOpeningKnown: boolean): Node {
             'per volume',
             perVolumeBps === null ? '–' : small(tone(perVolumeBps), `${withSign(perVolumeBps, 2)} bps`),
           ),
-          change === null ? null : figure('against before', ...comparisonOf(result)),
+          change === null ? null : figure('change from before', ...comparisonOf(result)),
         ),
   );
 }
 
-/** Returns no rate of less than an hour, because a single fill would decide it. */
+/**
+ * Returns the profit per hour; instead a reason if less than an hour was measured, in which one fill decides the rate.
+ */
 const perHourText = (perHour: number | null, hours: number): readonly Node[] =>
   perHour === null || hours < 1 ? ['measured for less than an hour'] : [small(tone(perHour), withSign(perHour, 2))];
 

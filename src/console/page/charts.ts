@@ -104,7 +104,7 @@ export class Charts {
     document.documentElement.dataset['range'] = this.range;
   }
 
-  /** Returns the points of the period, up to the time of the view. */
+  /** Returns the points of the charts' period, up to the time of the view. */
   #points(): readonly (readonly (number | null)[])[] {
     const { range } = this;
     if (range === 'recent') return this.#history?.recent ?? [];
@@ -114,7 +114,7 @@ export class Charts {
     return isPast ? points.filter(([at]) => (at ?? 0) <= this.#view!.at) : points;
   }
 
-  /** Returns the changes of the configuration in the period's data. */
+  /** Returns the changes of the configuration that the data of the charts' period have. */
   #changesShown(): readonly ShownChange[] {
     return (this.#isLong ? this.#long?.changes : this.#history?.changes) ?? [];
   }
@@ -185,7 +185,7 @@ export class Charts {
     return near === undefined ? '' : `  ${near.text}${near.reason === null ? '' : ` (${near.reason})`}`;
   }
 
-  /** Returns the number of fills of a point, as text after the price. */
+  /** Returns the numbers of purchases and sales of a point, as text after the price; empty if they are unknown. */
   #fillsAt(index: number): string {
     const point = this.#points()[index];
     const [bought, sold] = [point?.[LONG_FILLS.bought[0]], point?.[LONG_FILLS.sold[0]]];

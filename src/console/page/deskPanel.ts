@@ -4,7 +4,7 @@ import { clockOf, shownCount, fixed, span, stamp, trimmed, withSign } from './te
 import type { ShownDeskBook, DeskCurrency, DeskView } from './deskView.ts';
 import type { ShownEvent } from './view.ts';
 
-/** Color of a regime; none if it is unknown. */
+/** CSS class of the color of each known regime. */
 const TONE: Readonly<Record<string, string>> = {
   ...{ normal: 'good', wide: 'fair', 'reduce only': 'fair', paused: 'bad', halted: 'bad' },
 };
@@ -12,10 +12,10 @@ const TONE: Readonly<Record<string, string>> = {
 /** Address of the page of one book. */
 export const bookAddress = (book: string): string => `/?book=${encodeURIComponent(book)}`;
 
-/** Shows a symbol as both currencies, such as `BTC / MXN`. */
+/** Returns a symbol as both currencies, such as `BTC / MXN`. */
 export const shownBookName = (book: string): string => book.replace('_', ' / ').toUpperCase();
 
-/** Links to the page of all books and to each other book; nothing with one book. */
+/** Links to the page of all books and to the page of each book; `null` if the bot has only one book. */
 export function bookLinks(books: readonly string[] | undefined, shown: string | null): Node {
   if (books === undefined) return null;
   const link = (name: string, address: string, isShown: boolean) =>
@@ -84,7 +84,7 @@ export function deskTable({ books }: DeskView): Node {
 }
 
 /** Columns of the table, each with the content of its cell. */
-const COLUMNS: readonly (readonly [name: string, cell: (of: ShownDeskBook) => Node])[] = [
+const COLUMNS: readonly (readonly [name: string, cell: (book: ShownDeskBook) => Node])[] = [
   [
     'book',
     ({ book, strategy }) => [h('a', { href: bookAddress(book) }, shownBookName(book)), small('under', strategy)],
@@ -101,7 +101,7 @@ const COLUMNS: readonly (readonly [name: string, cell: (of: ShownDeskBook) => No
   [
     'mid',
     ({ mid, market }) => [
-      mid === null ? '–' : sixDigits(mid),
+      mid === null ? '–' : eightDigits(mid),
       small('under', market.bookAgeMs === null ? 'no book' : `${fixed(market.bookAgeMs / 1_000, 1)} s old`),
     ],
   ],
@@ -150,7 +150,8 @@ const COLUMNS: readonly (readonly [name: string, cell: (of: ShownDeskBook) => No
 
 const orderCount = (orders: number): Node => small('under', `${orders} ${orders === 1 ? 'order' : 'orders'}`);
 
-const sixDigits = (text: string): string =>
+/** Returns a number with at most eight significant digits. */
+const eightDigits = (text: string): string =>
   Number(Number(text).toPrecision(8)).toLocaleString('en-US', { maximumFractionDigits: 8 });
 
 /** Profit since the opening of the ledger, by quote currency. */
@@ -173,7 +174,7 @@ export const deskProfits = ({ profits }: DeskView): Node =>
     ),
   );
 
-/** Held amounts and distance from the target, by currency over all books. */
+/** Held amount and distance from the target of each currency, over all books. */
 export function deskCurrencies({ currencies }: DeskView): Node {
   return h(
     'table',
@@ -191,7 +192,7 @@ export function deskCurrencies({ currencies }: DeskView): Node {
           'tr',
           { key: currency, 'data-currency': currency },
           h('td', null, currency),
-          h('td', null, held === null ? '–' : sixDigits(held)),
+          h('td', null, held === null ? '–' : eightDigits(held)),
           h('td', null, fromTargetText(fromTarget, books)),
           h('td', null, books.length === 0 ? '' : books.length),
         ),
@@ -204,13 +205,13 @@ const fromTargetText = (sum: string | null, books: DeskCurrency['books']): strin
   sum !== null ? withSign(sum, 4) : books.length === 0 ? '' : 'unknown';
 
 /** Used requests of the account, which all books share. */
-export function deskRequests({ budgets: of }: DeskView): Node {
-  if (of === null) return none('the bot serves no metrics; check metrics.host and metrics.port');
+export function deskRequests({ budgets }: DeskView): Node {
+  if (budgets === null) return none('the bot serves no metrics; check metrics.host and metrics.port');
   return h(
     'ul',
     { class: 'limits' },
     ...(['public', 'private'] as const).map(name => {
-      const [left, max] = [of[name], name === 'public' ? of.publicMax : of.privateMax];
+      const [left, max] = [budgets[name], name === 'public' ? budgets.publicMax : budgets.privateMax];
       const used = left === null ? null : max - left;
       return h(
         'li',
@@ -228,7 +229,7 @@ export function deskRequests({ budgets: of }: DeskView): Node {
       div(
         'row',
         small('', 'event loop, p99'),
-        small('soft', of.eventLoopP99Ms === null ? '–' : `${fixed(of.eventLoopP99Ms, 1)} ms`),
+        small('soft', budgets.eventLoopP99Ms === null ? '–' : `${fixed(budgets.eventLoopP99Ms, 1)} ms`),
       ),
     ),
   );

@@ -1,5 +1,5 @@
 /**
- * Data of the page of several books: all books of an account at a glance. Money and prices are exact decimal text,
+ * Data of the page that shows all books of a bot with several. Money and prices are exact decimal text,
  * times are epoch ms.
  */
 import type { ShownBot, ShownBudgets, ShownEvent, ShownFill, ShownHalt, ShownLimit, ShownProposal } from './view.ts';
@@ -18,7 +18,7 @@ export type DeskView = {
   readonly note: string | null;
   /** Books in the order of the configuration. */
   readonly books: readonly ShownDeskBook[];
-  /** Profit of the books with one quote currency, in the order of their first book. */
+  /** Profit by quote currency, in the order of the first book with each currency. */
   readonly profits: readonly DeskProfit[];
   /** Currencies that the account holds, in alphabetical order. */
   readonly currencies: readonly DeskCurrency[];
@@ -30,7 +30,7 @@ export type DeskView = {
   readonly proposals?: readonly ShownProposal[];
 };
 
-/** One book. Profit and position are `null` if unknown; `unknown` is the reason. */
+/** One book. Profit and position are `null` if unknown; `unknown` is then the reason. */
 export type ShownDeskBook = {
   readonly book: string;
   readonly base: string;
@@ -40,20 +40,21 @@ export type ShownDeskBook = {
   readonly why: string;
   /** Reason why nothing is quoted; `null` while the bot quotes. */
   readonly refusal: string | null;
-  /** Stops of this book alone. */
+  /** Stops that apply only to this book. */
   readonly halts: readonly ShownHalt[];
   /** Best live quotes of the bot; `null` on a side without one. */
   readonly bid: string | null;
   readonly ask: string | null;
   /** Distance of the best live quotes from each other, in bps of the mid price; `null` without both. */
   readonly quotedBps: number | null;
-  /** Best prices of other traders, and their mid price, rounded down by less than 10^-18. */
+  /** Best prices of other traders, and the age of the book. */
   readonly market: { readonly bid: string | null; readonly ask: string | null; readonly bookAgeMs: number | null };
+  /** Mid price of other traders' best prices, rounded down to 18 decimals; `null` without both prices. */
   readonly mid: string | null;
   readonly spreadBps: number | null;
-  /** Live orders of the bot. */
+  /** Number of live orders of the bot, by side. */
   readonly orders: { readonly bid: number; readonly ask: number };
-  /** Distance of the inventory from its target, and its maximum, in the base currency. */
+  /** Distance of the inventory from its target, and the maximum distance, in the base currency. */
   readonly position: string | null;
   readonly positionMax: string;
   /** Inventory by which the book skews its quotes; `null` without joint inventory. */
@@ -67,7 +68,7 @@ export type ShownDeskBook = {
   readonly limit: ShownLimit | null;
 };
 
-/** Sum over the books of one quote currency; `null` if that of a book is unknown. */
+/** Sums of the profit of all books with one quote currency. A sum is `null` if it is unknown for one of the books. */
 export type DeskProfit = {
   readonly currency: string;
   readonly books: number;
@@ -78,11 +79,11 @@ export type DeskProfit = {
 /** Currency of the account. */
 export type DeskCurrency = {
   readonly currency: string;
-  /** Held amount by the ledger; `null` if unknown. */
+  /** Held amount according to the ledger; `null` if unknown. */
   readonly held: string | null;
   /**
-   * Distance from the target, over all books with this base currency; `null` if that of a book is unknown, and for a
-   * currency that is the base of no book.
+   * Sum of the distances from the targets, over all books with this base currency; `null` if the distance of a book is
+   * unknown, or if no book has this base currency.
    */
   readonly fromTarget: string | null;
   /** Books with this base currency. */

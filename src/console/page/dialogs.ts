@@ -298,7 +298,7 @@ export class Dialogs {
   /** Whether the action can apply to one of several books. */
   #hasBook = (action: string): boolean => this.#state.books !== undefined && OF_BOOK.has(action);
 
-  /** Choice of the book to act on, or the statement that the action applies to all. */
+  /** Choice of the book to act on, or a sentence that the action applies to all books. */
   #bookField(action: string): Node {
     if (!this.#hasBook(action)) return h('p', { class: 'fair' }, 'This action applies to all books.');
     const { book } = this.#typed;

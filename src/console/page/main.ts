@@ -111,7 +111,7 @@ function show(): void {
   root.classList.toggle('has-proposals', (view.proposals ?? []).length > 0);
 }
 
-/** Panels of the page of all books by the id of their element. */
+/** Panels of the page of all books, by the id of the page element. */
 const DESK_PANELS: Readonly<Record<string, (view: DeskView) => Node>> = {
   'desk-books': desk.deskTable,
   'desk-profit': desk.deskProfits,

@@ -10,20 +10,20 @@ type Moment = { readonly view: ConsoleView; readonly history: ConsoleHistory };
 
 /** Maximum number of recent chart points, one per second. */
 const RECENT_MAX = 900;
-/** State of the long history after the last request. `none`: the bot has none yet. */
+/** State of the long history after the last request. `none`: the bot has no long history yet. */
 export type LongState = 'loading' | 'none' | 'failed' | 'known';
 
-/** Status of an answer of the console that has no data yet. */
+/** HTTP status with which the console answers while it has no data. */
 const NOTHING_YET = 503;
-/** Interval of requests of the long history, in ms. */
+/** Interval of requests for the long history, in ms. */
 const LONG_EVERY_MS = 30_000;
 /** Time without movement of the slider before a request, in ms. */
 const RESTS_MS = 120;
 
 export class State {
-  /** Book of this page; `null` if the address names none. */
+  /** Book of this page; `null` if the address of the page names no book. */
   readonly book: string | null;
-  /** All books, if the bot has several and this page is not the page of one of them. */
+  /** View of all books, if the bot has several and this page shows all of them; otherwise `null`. */
   desk: DeskView | null = null;
   live: ConsoleView | null = null;
   waiting: Waiting | null = null;
@@ -135,15 +135,15 @@ export class State {
     this.#set(() => (this.chosen = level));
   }
 
-  /** Returns the address of data of this page's book. */
+  /** Returns the address of data, with the book of this page if it has one. */
   #address(path: string): string {
     if (this.book === null) return path;
     return `${path}${path.includes('?') ? '&' : '?'}book=${encodeURIComponent(this.book)}`;
   }
 
   /**
-   * Books of the bot; `undefined` if it has one. Before the first view, the book of the page's address, so that an
-   * action on the page of a book never applies to all books unseen.
+   * Books of the bot; `undefined` if the bot has only one. Before the first view, only the book of the page's address,
+   * so that an action on the page of a book does not apply to all books unnoticed.
    */
   get books(): readonly string[] | undefined {
     if (this.desk !== null) return this.desk.books.map(({ book }) => book);
@@ -161,7 +161,7 @@ export class State {
     this.waiting = null;
     this.desk = null;
     const isOtherRun = this.long !== null && this.long.run !== view.run;
-    // A few seconds after a change, its reason is stored and the state file is read again.
+    // The reason of a change is stored a few seconds after the change, so the next request is sent soon.
     const everyMs = this.long === null || isOtherRun ? LONG_EVERY_MS / 10 : LONG_EVERY_MS;
     if (this.#now() - this.#longAt >= everyMs) void this.#askLong();
     const last = this.#history?.recent.at(-1)?.[0] ?? -Infinity;

@@ -30,7 +30,7 @@ export type ConsoleView = {
   readonly unknown: string | null;
   /** Profit since the opening of the ledger, and profit of the shown run; null if unknown. */
   readonly profit: ShownProfit | null;
-  /** Time at which the ledger was opened, in ISO 8601, also while the profit is unknown; null if not stored. */
+  /** Time at which the ledger was opened, in ISO 8601, even while the profit is unknown; null if not stored. */
   readonly ledgerSince: string | null;
   /** Inventory: amount of base currency beyond the target; null if unknown. */
   readonly position: string | null;
@@ -64,7 +64,7 @@ export type ShownBot = {
 };
 
 export type ShownHalt = {
-  /** Book that is stopped; absent if the whole bot is. */
+  /** Symbol of the stopped book; absent if the whole bot is stopped. */
   readonly book?: string | undefined;
   readonly what: 'halted' | 'paused' | 'held' | 'reduce only' | 'flatten';
   readonly reason: string;
@@ -387,17 +387,17 @@ export type ConsoleHistory = {
 };
 
 /**
- * Change of the configuration: start time and number of the first run with it, and the changed keys, with old and new
- * values where pages may show them.
+ * Change of the configuration: start time (`at`) and number (`run`) of the first run with the new configuration, and
+ * the changed keys (`text`), with old and new values if pages may show them.
  */
 export type ShownChange = {
   readonly at: number;
   readonly text: string;
-  /** Run; null if unknown. */
+  /** Number of the first run with the new configuration; null if unknown. */
   readonly run: number | null;
   /**
-   * First digits of the digest that `puntas reload` shows: SHA-256 (hex) of the configuration file, with a strategy
-   * file of both; null if not stored.
+   * First digits of the digest that `puntas reload` shows: SHA-256 (hex) of the configuration file and, if there is
+   * one, of the strategy file; null if not stored.
    */
   readonly digest: string | null;
   /** Operator, or `start` for a change by a restart; null if not stored. */
@@ -406,9 +406,9 @@ export type ShownChange = {
 };
 
 /**
- * Points at equal intervals. Fields of a point, in order: its end, price, held base currency, profit since the opening
- * (net, spread, inventory, fees, hedging), and for purchases, then sales within the interval: number and mean price. A
- * value is null where it is unknown or there is none.
+ * Points at equal intervals. Fields 0 to 2 of a point: its end, price, held base currency. Fields 3 to 7: profit since
+ * the opening (net, spread, inventory, fees, hedging). Fields 8 and 9: number and mean price of the purchases in the
+ * interval; fields 10 and 11: those of the sales. An unknown or missing value is null.
  */
 export type LongRange = {
   readonly stepMs: number;
@@ -427,7 +427,7 @@ export type LongHistory = {
   readonly changes: readonly ShownChange[];
   /** Results of each configuration, oldest first. */
   readonly results: readonly ConfigResult[];
-  /** Sentences about what is missing, and why. */
+  /** Sentences about missing data, with the reasons. */
   readonly missing: readonly string[];
 };
 
@@ -440,12 +440,12 @@ export type ConfigResult = {
   readonly from: number;
   /** Time of the next change; null for the current configuration. */
   readonly to: number | null;
-  /** Measured time in hours, without stops of the bot; null if no profit was stored in it. */
+  /** Measured time in hours, without stops of the bot; null if no profit was stored in this period. */
   readonly hours: number | null;
   readonly net: string | null;
-  /** Part of `net` from price moves over stops of more than an hour. Rates do not contain it. */
+  /** Part of `net` from price moves during stops of more than an hour. Rates do not include this part. */
   readonly stopped: string | null;
-  /** Fills and their value in the measured time; null if unknown. */
+  /** Number and total value of the fills in the measured time; null if unknown. */
   readonly fills: number | null;
   readonly volume: string | null;
   readonly perHour: number | null;

@@ -1,13 +1,15 @@
 /**
  * Value of information about a book (formulas-desk E15): the expected loss to traders who know the price better than
- * the bot's quotes show, and how much of it one request saves.
+ * the bot's quotes show, and the part of this loss that one request saves.
  *
- * The fair value moves by `sigma` per square root of a second. A trader who knows it takes a quote at distance
- * `distance` once the value is beyond the quote. All figures are statistics, not money that is booked.
+ * The fair value moves by `sigma` per square root of a second. Once the fair value is beyond a quote, a trader who
+ * knows the fair value takes that quote. All figures are statistics, not booked money.
  */
 import { normalCumulative } from '../estimators/normalDistribution.ts';
 
-/** Inputs of the loss with a stale quote of a book. `sigma` and `distance` have the same unit, such as a share of the price. */
+/**
+ * Inputs for the expected loss from a stale quote. `sigma` and `distance` have one unit, such as a share of the price.
+ */
 export type StaleRisk = {
   /** Standard deviation of the fair value per square root of a second. */
   readonly sigma: number;
@@ -15,19 +17,21 @@ export type StaleRisk = {
   readonly distance: number;
   /** Arrivals per second of traders who know the fair value. */
   readonly takers: number;
-  /** Value that one of them takes. */
+  /** Value that one of these traders takes. */
   readonly worth: number;
 };
 
-/** Ranking of a read: its value, and the distance of the quote in standard deviations, which orders equal values. */
+/**
+ * Rank of a read: its value, and the distance of the quote in standard deviations (`xi`), which orders equal values.
+ */
 export type ReadValue = { readonly value: number; readonly xi: number };
 
 const density = (x: number): number => Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI);
 
-/** Number of standard deviations beyond which the density is zero as a float. */
+/** Number of standard deviations beyond which the density is too small for a normal float and counts as zero. */
 const XI_MAX = 38.5;
 
-/** Returns E(Z - xi)+ of a standard normal Z. */
+/** Returns the mean of max(0, Z - xi) for a standard normal Z. */
 const excess = (xi: number): number => (xi < XI_MAX ? Math.max(0, density(xi) - xi * normalCumulative(-xi)) : 0);
 
 /** Returns the distance of the quote in standard deviations of the move since the read. */
@@ -49,8 +53,9 @@ export function lossCount(risk: StaleRisk, ageS: number): number {
 }
 
 /**
- * Returns the index of a read of a book of this age (Whittle's): its loss so far beyond the mean, per request. If
- * the book with the highest index is always read first, the expected loss of all books together is least.
+ * Returns the index of a read of a book of this age (Whittle's), per request: the loss if the current loss rate had
+ * applied since the last read, minus the expected loss since then. If the book with the highest index is always read
+ * first, the expected loss of all books together is close to its minimum.
  */
 export function readValue(risk: StaleRisk, ageS: number, requests = 1): ReadValue {
   const xi = xiOf(risk, ageS);
@@ -60,7 +65,7 @@ export function readValue(risk: StaleRisk, ageS: number, requests = 1): ReadValu
   return { value: ((2 / 3) * risk.takers * risk.worth * ageS * deviation * shape) / requests, xi };
 }
 
-/** Returns the index of a read, as `readValue` does, if every loss counts the same. */
+/** Returns the index of a read, as `readValue` does, if every loss counts as 1, whatever its size. */
 export function readCountValue(risk: StaleRisk, ageS: number, requests = 1): ReadValue {
   const xi = xiOf(risk, ageS);
   const value = xi < XI_MAX && ageS > 0 ? (2 * risk.takers * ageS * xi * excess(xi)) / requests : 0;
@@ -74,8 +79,8 @@ function meanBeyond(distance: number, mean: number, deviation: number): number {
 }
 
 /**
- * Returns what a new quote saves, per request, until the next chance after `horizonS`, if the fair value is known to
- * have moved by `moved` since the quote was placed.
+ * Returns the expected loss that a new quote saves, per request, if the fair value is known to have moved by `moved`
+ * since the quote was placed. The next chance to quote comes after `horizonS`, in seconds.
  */
 export function requoteValue(risk: StaleRisk, moved: number, horizonS: number, requests = 1): number {
   const { sigma, distance, takers, worth } = risk;
@@ -85,13 +90,15 @@ export function requoteValue(risk: StaleRisk, moved: number, horizonS: number, r
   return (takers * worth * horizonS * Math.max(0, saved)) / requests;
 }
 
-/** Bounds of the share of the distance that the fair value must have moved before a new quote is worth a request. */
+/**
+ * Bounds of the share of a quote's distance by which the fair value must move before a new quote is worth a request.
+ */
 const TRIGGER_MIN = 0.7;
 const TRIGGER_MAX = 1;
 
 /**
- * Returns from which move on a new quote is worth a request. `scarcity` is 0 for a budget that is hardly used and 1
- * for one that is used up.
+ * Returns the minimum move of the fair value that makes a new quote worth a request. `scarcity` is 0 if the budget is
+ * hardly used, and 1 if the budget is used up.
  */
 export const requoteFrom = (distance: number, scarcity: number): number =>
   distance * (TRIGGER_MIN + (TRIGGER_MAX - TRIGGER_MIN) * Math.min(1, Math.max(0, scarcity)));

@@ -1,19 +1,21 @@
-/** Choice of the book that is read next, if the request budget does not allow to read every book as often as wanted. */
+/** Choice of the book that is read next, if the request budget is too small to read every book as often as wanted. */
 import type { Millis } from '../model/units.ts';
 import type { ReadValue } from './informationValue.ts';
 
 /** A book that can be read now. */
 export type ReadableBook = ReadValue & {
-  /** Time since the start of its last read; Infinity if it was never read. */
+  /** Time since the start of the last read of this book; Infinity if the book was never read. */
   readonly age: Millis;
 };
 
-/** Factor on the interval of even reads beyond which no book is left unread, however little a read of it is worth. */
+/**
+ * Maximum age of a book, however little a read of the book is worth; in intervals at which each book is read in turn.
+ */
 const OLDEST_FACTOR = 4;
 
 /**
- * Returns the age at which a book is read before all others: four times the interval at which each of `books` would
- * be read in turn, and at most `freshMs`, the age at which its quotes would be canceled.
+ * Returns the age at which a book is read before all others: four times the interval at which each of `books` books
+ * would be read in turn, but at most `freshMs`. At the age `freshMs`, the quotes of a book are canceled.
  */
 export const oldestAge = (books: number, slotMs: Millis, freshMs: Millis): Millis =>
   Math.min(OLDEST_FACTOR * books * slotMs, freshMs);
@@ -21,9 +23,9 @@ export const oldestAge = (books: number, slotMs: Millis, freshMs: Millis): Milli
 /**
  * Returns the index of the book to read in this slot; -1 if there is none. One book is read every `slotMs`.
  *
- * Reads the most valuable book, if every other book can still be read, one per slot, before it is older than
- * `oldestMs`. If one could not, reads the oldest. So no book gets too old if reading all books in turn would have
- * prevented it. Books of equal value are ordered by their distance in standard deviations, then by age.
+ * Chooses the book whose read is worth most, if every other book can still be read, one per slot, before that book is
+ * older than `oldestMs`. Otherwise, chooses the oldest book. So no book becomes older than `oldestMs` if reading all
+ * books in turn can prevent it. Books of equal value are ordered by their distance in standard deviations, then by age.
  */
 export function nextRead(books: readonly ReadableBook[], slotMs: Millis, oldestMs: Millis): number {
   const byAge = books.map((_, i) => i).sort((a, b) => compareAges(books[b]!.age, books[a]!.age) || a - b);

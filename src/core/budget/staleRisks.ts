@@ -1,4 +1,4 @@
-/** Estimates of what a stale quote of each of several books can cost, from what the bot sees of the books anyway. */
+/** Estimated risk of a stale quote in each of several books, from data that the bot reads anyway. */
 import { EwmaVolatility } from '../estimators/volatility.ts';
 import { pairOf } from '../model/bookName.ts';
 import type { Millis } from '../model/units.ts';
@@ -10,27 +10,28 @@ export type OwnQuote = { readonly price: number; readonly amount: number };
 
 /** Volatility of a book whose price has not moved yet: one bp per square root of a second. */
 const SIGMA_START = 1e-4;
-/** Maximum factor between the volatility estimate and its start, so that a price that never moves keeps some value. */
+/** Maximum factor between the volatility estimate and its start, so that a price that never moves keeps some risk. */
 const SIGMA_FACTOR_MAX = 100;
 const SIGMA_MEMORY_MS: Millis = 10 * 60_000;
 /** Minimum time between two sampled prices; closer ones would measure the bid-ask bounce. */
 const SIGMA_SAMPLE_MS: Millis = 5_000;
-/** Public trades per second that are assumed of a book without evidence. */
+/** Assumed number of public trades per second in a book without evidence. */
 const TAKERS_START = 0.1;
-/** Duration of observation that equals the assumption in weight, and the time after which evidence has lost weight. */
+/** Duration of an observation that has the same weight as the assumption. */
 const TAKERS_PRIOR_S = 600;
+/** Time after which the weight of evidence has fallen to 1/e. */
 const TAKERS_MEMORY_MS: Millis = 30 * 60_000;
 
 /**
- * Rate of public trades, as a Gamma posterior mean that forgets. Every book is assumed to have the same share of takers
- * who know the price, so that the share does not change the order of the books.
+ * Rate of public trades: a Gamma posterior mean in which older evidence has less weight. Takers who know the price are
+ * assumed to be the same share in every book, so that the share does not change the order of the books.
  */
 class TakerRate {
   #count = 0;
   #seenS = 0;
   #at: Millis | null = null;
 
-  /** Advances to a time. `isComplete`: whether all public trades since the last call were seen. */
+  /** Advances to a time. `isComplete`: whether all public trades since the last call were counted. */
   advanceTo(at: Millis, isComplete: boolean): void {
     const passed = this.#at === null ? 0 : Math.max(0, at - this.#at);
     this.#at = at;
@@ -52,10 +53,13 @@ type Seen = { readonly volatility: EwmaVolatility; readonly takers: TakerRate; m
 
 export class StaleRisks {
   readonly #seen: readonly Seen[];
-  /** For each book: how the logarithms of the mid prices give the value of its quote currency in that of the first. */
+  /**
+   * For each book: factors of the logarithmic mid prices, whose sum is the logarithm of the value of its quote currency
+   * in the quote currency of the first book. `null` if no books connect these currencies.
+   */
   readonly #paths: readonly (readonly number[] | null)[];
 
-  /** `symbols`: the books, in the order in which later calls name them. */
+  /** `symbols`: symbols of the books. Later calls name a book by its index in this list. */
   constructor(symbols: readonly string[]) {
     this.#seen = symbols.map(() => ({
       volatility: new EwmaVolatility({
@@ -78,24 +82,25 @@ export class StaleRisks {
     seen.volatility.observe(at, mid);
   }
 
-  /** Counts a public trade of a book whose trades are all seen. */
+  /** Counts a public trade of a book. Called only while the bot receives every trade of this book. */
   trade(i: number): void {
     this.#seen[i]!.takers.trade();
   }
 
-  /** Advances the rates of public trades. `areComplete`: for each book, whether all its trades are seen. */
+  /** Advances the rates of public trades. `areComplete`: for each book, whether the bot receives all its trades. */
   advanceTo(at: Millis, areComplete: readonly boolean[]): void {
     this.#seen.forEach(({ takers }, i) => takers.advanceTo(at, areComplete[i] === true));
   }
 
-  /** Last mid price of a book; `null` before the first. */
+  /** Returns the last mid price of a book; `null` before the first. */
   mid(i: number): number | null {
     return this.#seen[i]!.mid;
   }
 
   /**
-   * Returns the risk of each book with its live quotes. The nearest quote counts. A book whose quote currency the other
-   * books do not connect to that of the first counts with the mean value of the others.
+   * Returns the risk of each book with its live quotes. Only the quote nearest to the mid price counts. If the
+   * value of a quote is unknown, `worth` is the mean of the others: without a quote, without a mid price, or if no books
+   * connect its quote currency to that of the first book.
    */
   of(quotes: readonly (readonly OwnQuote[])[]): readonly StaleRisk[] {
     const mids = this.#seen.map(({ mid }) => mid);

@@ -1,5 +1,6 @@
 /**
- * State that all books of an account share: accounts, order ids, stop and sentinel. Passes each booking to its book.
+ * State that all books of an account share: accounts, order ids, stop, sentinel, and the limits and comparisons over
+ * all books. Passes each booking to its book.
  */
 import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
 import type { Booked } from '../accounting/bookings.ts';
@@ -43,7 +44,7 @@ export type AccountBook = JointBook & {
   readonly locked: ReadonlyMap<string, Money>;
   /** Base currency beyond the target that belongs to this book. */
   readonly position: Money;
-  /** `position` as a float. */
+  /** `position` as a float, rounded toward zero to whole lots. */
   readonly amount: number;
   /** The book, as the limits by currency need it. */
   readonly exposed: ExposedBook;
@@ -51,11 +52,13 @@ export type AccountBook = JointBook & {
   readonly limitedOrders: readonly LimitedOrder[];
   /** Returns the best prices of other traders; `null` if they are unknown or old. */
   quotedPrices(at: Millis): QuotedBook | null;
-  /** Base currency that pending conversions may still add (`buy`) and remove (`sell`). */
+  /** Amounts of the base currency that pending conversions may still add (`buy`) and remove (`sell`). */
   readonly converting: Readonly<Record<Side, Money>>;
-  /** Best prices of other traders, for the comparison of books; `null` if they are unknown. */
+  /**
+   * Best prices of other traders, for the comparison of books; `null` if the book cannot be quoted or has no fee yet.
+   */
   readonly crossRead: CrossRead | null;
-  /** Reports that the doubt about the price of this book began, ended or changed its effect. */
+  /** Called after the doubt about the price of this book has started, ended or changed its effect. */
   doubtChanged(): void;
   halt(reason: HaltReason): void;
   fillOf(trade: OwnTrade): FilledOrder;
@@ -137,7 +140,8 @@ export class AccountState {
   }
 
   /**
-   * Returns the inventory by which a book skews its quotes, in its base currency; `null` if that is its own inventory.
+   * Returns the joint inventory by which a book skews its quotes, in its base currency; `null` if the book skews by its
+   * own inventory.
    */
   jointInventoryOf(of: AccountBook): number | null {
     if (this.joint === null) return null;
@@ -147,7 +151,7 @@ export class AccountState {
     return joint === positions[i] ? null : joint;
   }
 
-  /** Compares the price of a book that was just read with the other books. */
+  /** Compares the price of a book that was just read with the prices of the other books. */
   bookRead(of: AccountBook, at: Millis): void {
     if (this.#crossRates === null) return;
     for (const i of this.#crossRates.read(this.#books.indexOf(of), at, of.crossRead)) this.#books[i]!.doubtChanged();
@@ -158,7 +162,7 @@ export class AccountState {
     return this.#crossRates !== null;
   }
 
-  /** Returns the distance from the mid price of a book to its fair value, which the other books imply. */
+  /** Returns the distance from the mid price of a book to the fair value that the other books imply; 0 if none. */
   crossCorrection(of: AccountBook, mid: number, at: Millis, maxAgeMs: Millis): number {
     return this.#crossRates?.correction(this.#books.indexOf(of), mid, at, maxAgeMs) ?? 0;
   }
@@ -173,7 +177,7 @@ export class AccountState {
     this.#crossRates?.restore(this.#books.indexOf(of), doubt);
   }
 
-  /** Returns the room of each side of a book under the limits by currency; `null` if neither currency has one. */
+  /** Returns the room of each side of a book under the limits by currency; `null` if neither currency has a limit. */
   currencyRooms(of: AccountBook): Readonly<Record<Side, CurrencyRoom>> | null {
     if (this.#currencyLimits.size === 0) return null;
     const isLimited = (currency: string): boolean => this.#currencyLimits.has(currency);
@@ -194,7 +198,9 @@ export class AccountState {
     return { ...this.#valueLimit, held: this.#pricedHeld(this.#prices(at)), others, pair: [of.major, of.minor] };
   }
 
-  /** Returns the orders of all books that the limits over all books no longer allow. */
+  /**
+   * Returns the origin ids of the orders that the limits over all books no longer allow, each with the kind of limit.
+   */
   excess(at: Millis): ReadonlyMap<string, ExcessReason> {
     if (this.#currencyLimits.size === 0 && this.#valueLimit === null) return NO_EXCESS;
     const prices = this.#valueLimit === null ? null : this.#prices(at);
@@ -214,7 +220,7 @@ export class AccountState {
     return excessOrders({ currencies: this.#currencyLimits, value, held }, orders);
   }
 
-  /** Base currencies of the books. Each has a target. */
+  /** Base currencies of the books, each once. */
   get #bases(): readonly string[] {
     return [...new Set(this.#books.map(({ major }) => major))];
   }
@@ -227,14 +233,14 @@ export class AccountState {
     return highPrices(this.#valueLimit!.currency, books);
   }
 
-  /** Returns the distance of a base currency from its target, with pending conversions in each direction. */
+  /** Returns the distances of a base currency from its target, each with the pending conversions that increase it. */
   #heldReach(currency: string): Reach {
     const held = this.#exposure(currency);
     const { buy, sell } = this.#home(currency)!.converting;
     return { up: held + buy, down: sell - held };
   }
 
-  /** Returns the base currencies with their prices and distances, without orders. */
+  /** Returns the base currencies with their prices and their distances from the targets, without orders. */
   #pricedHeld(prices: ReadonlyMap<string, ExactPrice>): readonly PricedReach[] {
     return this.#bases.map(currency => ({
       currency,
@@ -243,14 +249,17 @@ export class AccountState {
     }));
   }
 
-  /** Returns what the live orders of books exchange, by side. */
+  /** Returns the amounts that the live orders on each side of each book exchange if they fill. */
   #exchanges(books: readonly AccountBook[]): readonly DirectedExchange[] {
     return books.flatMap(({ exposed: { base, quote, orders } }) =>
       (['buy', 'sell'] as const).map(side => ({ ...orders[side], side, pair: [base, quote] as const })),
     );
   }
 
-  /** Returns the value of what all books hold, without orders, with its limit; empty without a limit or a price. */
+  /**
+   * Returns the use of the limit on the value of all books, without orders. Empty if there is no such limit, or if a
+   * currency that is away from its target has no price.
+   */
   valueUses(at: Millis): readonly LimitUse[] {
     if (this.#valueLimit === null) return [];
     const { currency, max } = this.#valueLimit;
@@ -258,7 +267,7 @@ export class AccountState {
     return unpriced === null ? [{ limit: 'accountLimits.value', currency, max, used }] : [];
   }
 
-  /** Returns the exposure of a book's currencies that have a limit, with the limit. */
+  /** Returns the use of the limits by currency, for the currencies of a book. */
   currencyUses(of: AccountBook): readonly LimitUse[] {
     return [of.major, of.minor].flatMap(currency => {
       const max = this.#currencyLimits.get(currency);
@@ -268,7 +277,7 @@ export class AccountState {
     });
   }
 
-  /** Returns what the books with this base currency hold of it beyond their targets. */
+  /** Returns the sum of the positions of all books with this base currency. */
   #exposure(currency: string): Money {
     let sum = 0n;
     for (const { major, position } of this.#books) if (major === currency) sum += position;
@@ -341,7 +350,7 @@ export class AccountState {
     this.#home(currency ?? this.#major)?.placed(change);
   }
 
-  /** Passes a transfer to a book: to a home, and of refunded fees only those that count in this book. */
+  /** Passes a transfer to a book: refunded fees if they count in this book, other changes if the book is a home. */
   #transferred(book: AccountBook, booked: Booked, at: Millis): void {
     const changes = booked.changes.filter(({ cause, currency }) =>
       cause === 'fees' ? this.#refundedTo(currency) === book : this.isHome(book),
@@ -350,8 +359,8 @@ export class AccountState {
   }
 
   /**
-   * Returns the book in whose profit refunded fees count: the first with this base currency, or otherwise with this
-   * quote currency. So they count once.
+   * Returns the only book in whose profit refunded fees in a currency count: the first with this base currency or, if
+   * there is none, the first with this quote currency.
    */
   #refundedTo(currency: string): AccountBook | undefined {
     return this.#home(currency) ?? this.#books.find(book => book.minor === currency);

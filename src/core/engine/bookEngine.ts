@@ -290,7 +290,10 @@ export class BookEngine implements AccountBook {
     return this.#inventory.position();
   }
 
-  /** The book, as the limits by currency need it. Lists of live orders are immutable, so one result serves a list. */
+  /**
+   * The book, as the limits by currency need it. Computed once per list of live orders, because these lists are
+   * immutable.
+   */
   get exposed(): ExposedBook {
     const { live } = this.#orders;
     if (this.#exposed?.of === live) return this.#exposed.book;
@@ -325,7 +328,7 @@ export class BookEngine implements AccountBook {
     return this.#market.isQuotable && at - this.#fresh.book <= (this.#options.limits?.staleAfterMs ?? 0);
   }
 
-  /** Base currency that pending conversions may still add (`buy`) and remove (`sell`). */
+  /** Amounts of the base currency that pending conversions may still add (`buy`) and remove (`sell`). */
   get converting(): Readonly<Record<Side, Money>> {
     const { instrument } = this.#rules;
     const { buy, sell } = this.#state.accounts.converting(instrument);
@@ -337,7 +340,7 @@ export class BookEngine implements AccountBook {
     return this.#isMarketFresh(at) ? this.#market.mid * Number(this.#rules.instrument.tick) : null;
   }
 
-  /** Best prices of other traders in the quote currency; `null` if the book or its fee is unknown. */
+  /** Best prices of other traders in the quote currency; `null` if the book cannot be quoted or its fee is unknown. */
   get crossRead(): CrossRead | null {
     if (!this.#market.isQuotable || !this.#rules.hasFees) return null;
     const { depth } = this.#market;
@@ -356,7 +359,7 @@ export class BookEngine implements AccountBook {
     return this.haltedBecause === null && this.pausedBecause === null && this.#rules.refusal === null;
   }
 
-  /** `position` as a float, in whole lots. */
+  /** `position` as a float, in the base currency, rounded toward zero to whole lots. */
   get amount(): number {
     return this.#inventory.positionLots() * Number(this.#rules.instrument.lot);
   }
@@ -462,7 +465,10 @@ export class BookEngine implements AccountBook {
     return this.#risk.reducingBecause;
   }
 
-  /** Reason of a loss that calls for reduce-only, also if another reason had already set it; `null` if none. */
+  /**
+   * Reason of the first loss since the last resume that requires reduce-only, even if another reason had set
+   * reduce-only before; `null` if there is none.
+   */
   get reducingLoss(): string | null {
     return this.#risk.reducingLoss;
   }
@@ -915,8 +921,8 @@ export class BookEngine implements AccountBook {
   }
 
   /**
-   * Inventory by which the strategy skews its quotes, in lots: the joint inventory of all books within the position
-   * limit. A book that only reduces its inventory skews by its own.
+   * Inventory by which the strategy skews its quotes, in lots: the joint inventory of all books, limited to the larger
+   * of `positionMax` and the book's own inventory. A book that only reduces its inventory skews by its own inventory.
    */
   get #skewLots(): number {
     const own = this.#inventory.positionLots();

@@ -211,7 +211,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     const ordered = exchangedBy(riskContext.instrument, riskContext.orders, side);
     const order = { base: moneyOfAmount(riskContext.instrument, amount), quote: value };
     const over = exceededRoom(room, ordered, order);
-    // Room may have come back since the refusal.
+    // The room may have grown since the refusal.
     if (over === null) return null;
     const text = over === 'base' ? write.major : write.minor;
     const left = room[over]! - ordered[over];

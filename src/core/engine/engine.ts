@@ -45,8 +45,8 @@ export class Engine {
 
   /**
    * Throws RangeError if there is no book, two have one symbol, or several are hedged on another exchange. Also throws
-   * if a book has a target and is not the first with its base currency, and if a limited currency is the base of no
-   * book.
+   * if a book has a target and is not the first with its base currency, or if a limited currency is the base of no book.
+   * Throws if the books do not connect each base currency to the currency of the limit on the total value.
    */
   constructor(account: SharedOptions, books: readonly BookOptions[]) {
     const [first] = books;
@@ -82,7 +82,7 @@ export class Engine {
     const apart = valueLimit === null ? [] : booksApartFrom(valueLimit.currency, symbols);
     if (apart.length > 0)
       throw new RangeError(
-        `no books lead from ${apart.join(', ')} to ${valueLimit!.currency}, in which the limit counts`,
+        `no books connect ${apart.join(', ')} to ${valueLimit!.currency}, the currency of the limit on the total value`,
       );
     const { instrument, elsewhere } = hedged[0] ?? first;
     const joint = jointInventory && books.length > 1 ? new JointInventory(symbols, jointInventory) : null;
@@ -149,7 +149,8 @@ export class Engine {
       return NOTHING;
     }
     this.#applyAccount(event);
-    // A book that is not named has its own event at this time, which must come before its decision.
+    // If the event names a book, only that book decides: every other book has an event of its own at this time, which
+    // must come before its decision.
     const isOfOneBook = isReadEvent(event) && event.symbol !== undefined;
     return this.#decide(event.at, isOfOneBook ? [this.#named(event.symbol, event.kind)] : this.books);
   }

@@ -84,7 +84,7 @@ export type EngineEvent =
       readonly orders: readonly RestoredOrder[];
       readonly ledger: RestoredLedger | null;
     }
-  /** Passage of time; the event carries no other data. */
+  /** Passage of time. With `symbol`, only this book decides. */
   | { readonly kind: 'timer'; readonly symbol?: string; readonly at: Millis }
   /**
    * Current order book. `startedAt` is the start of the read, if the book includes the bot's orders; `null` if it
@@ -119,8 +119,8 @@ export type EngineEvent =
     }
   /**
    * Public trades up to now, for a strategy that needs a history of trades: complete since `since`. From this event on,
-   * the driver reports every trade once. A later event of this kind says that trades were lost before `since`. The
-   * event also ends a gap.
+   * the driver reports every trade once. A later event of this kind says that trades were lost before `since`. It also
+   * ends a gap that a `history gap` event started.
    */
   | {
       readonly kind: 'history';
@@ -302,8 +302,11 @@ export const isBookEvent = (event: EngineEvent): event is OneBookEvent => IS_BOO
 const READ_KINDS = ['timer', 'trades', 'open orders', 'looked up', 'placed', 'canceled'] as const;
 const IS_READ_KIND: ReadonlySet<string> = new Set(READ_KINDS);
 
-/** Reads of the account and answers of the exchange. With a symbol, only this book learns of the event and decides. */
+/**
+ * Reads of the account, answers of the exchange, and the passage of time. If the event has a symbol, only this book
+ * learns of the event and decides.
+ */
 export type ReadEvent = Extract<EngineEvent, { kind: (typeof READ_KINDS)[number] }>;
 
-/** Whether an event is a read of the account, an answer of the exchange, or the time. */
+/** Whether an event is a read of the account, an answer of the exchange, or the passage of time. */
 export const isReadEvent = (event: EngineEvent): event is ReadEvent => IS_READ_KIND.has(event.kind);

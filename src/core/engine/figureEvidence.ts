@@ -70,7 +70,7 @@ function whileRunning({ account, fresh, orders, regime, staleAfterMs }: Evidence
   return { trades: null, holdings: regime.unread };
 }
 
-/** At a start or a delay, the trades are old although no read has failed. */
+/** Returns the text for old trades. After a start or a delay, the trades are old although no read has failed. */
 const staleText = (ms: Millis): string => `the last read of the account's trades is more than ${ms / 1_000} s old`;
 
 const all = (why: string): MissingEvidence => ({ trades: why, holdings: why });

@@ -35,7 +35,9 @@ export type QuoterParts = {
    * such hedges.
    */
   readonly hedgeRooms: () => HedgeRooms | null;
-  /** Returns the orders of all books that the limits over all books no longer allow. */
+  /**
+   * Returns the origin ids of the orders that the limits over all books no longer allow, each with the kind of limit.
+   */
   readonly excess: (at: Millis) => ReadonlyMap<string, ExcessReason>;
 };
 

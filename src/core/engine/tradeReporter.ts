@@ -1,6 +1,6 @@
 /**
  * Public trades of a run whose strategy needs a history of trades, as events: each trade with its time at the exchange,
- * and the times in which trades may be missing. The live bot and the backtest report their trades through it.
+ * and the times in which trades may be missing. The live bot and the backtest both report their trades in this way.
  */
 import type { EngineEvent, PastTrade } from './event.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
@@ -15,7 +15,7 @@ export type UnreportedTrade = {
   readonly tid?: string;
 };
 
-/** Maximum number of trades of a history; of a longer one, the oldest are left out. */
+/** Maximum number of trades of a history. A longer history loses its oldest trades. */
 export const PAST_TRADES_MAX = 20_000;
 
 type HistoryEvent = Extract<EngineEvent, { kind: 'history' }>;
@@ -30,26 +30,26 @@ export class TradeReporter {
     this.#step = step;
   }
 
-  /** Continues the trades of a history that was already reported. */
+  /** Continues after a history that was already reported: later trades are never reported with an earlier time. */
   continue({ trades }: Pick<HistoryEvent, 'trades'>): void {
     this.#tradedAt = Math.max(this.#tradedAt, trades.at(-1)?.[0] ?? -Infinity);
   }
 
-  /** Reports a history, which ends a gap: no trade since its start is missing. */
+  /** Reports a history, which has every trade since its `since`. Ends an open gap. */
   report(history: HistoryEvent): void {
     this.#isGapOpen = false;
     this.continue(history);
     this.#step(history);
   }
 
-  /** Reports that trades may be missing from now on, once until the end of the gap. */
+  /** Reports that trades may be missing from now on. Does nothing if a gap is already open. */
   openGap(at: Millis): void {
     if (this.#isGapOpen) return;
     this.#isGapOpen = true;
     this.#step({ kind: 'history gap', at, isOpen: true });
   }
 
-  /** Reports that no trade is missing: those of the gap were reported. */
+  /** Reports the end of the gap, whose missed trades have been reported. Does nothing if no gap is open. */
   closeGap(at: Millis): void {
     if (!this.#isGapOpen) return;
     this.#isGapOpen = false;
@@ -57,8 +57,8 @@ export class TradeReporter {
   }
 
   /**
-   * Reports a trade that is known since `at`. Its reported time is that of the exchange, but never later than `at` and
-   * never earlier than that of the previous trade, because the clock of the exchange may differ.
+   * Reports a trade that the driver has known since `at`. The reported time is that of the exchange, but never later
+   * than `at` and never earlier than that of the previous trade, because the clock of the exchange may differ.
    */
   trade(at: Millis, { tradedAt, ...trade }: UnreportedTrade): void {
     this.#tradedAt = Math.max(this.#tradedAt, Math.min(tradedAt, at));
@@ -68,8 +68,8 @@ export class TradeReporter {
 
 /**
  * Returns the trades of the `ms` before `now` as they are recorded, and the time since which they are complete.
- * `since`: time since which the given trades are complete. `trades` are in the order of their numbers; their times may
- * be of two clocks.
+ * `since`: time since which the given trades are complete. `trades` must be in the order of their numbers. Their times
+ * may come from two clocks, so a time before that of an earlier trade is raised.
  */
 export function pastTradesUpTo(
   { now, ms, since }: { readonly now: Millis; readonly ms: Millis; readonly since: Millis },

@@ -48,16 +48,16 @@ export const symmetricEigenvalues = (matrix: readonly (readonly number[])[]): re
   eigenOf(matrix, null);
 
 /**
- * Returns a function of a symmetric matrix: `of` is applied to each eigenvalue, and the eigenvectors stay. With the
- * square root, for example, the result times itself is the matrix.
+ * Returns the symmetric matrix with the same eigenvectors, in which `map` has replaced each eigenvalue. If `map` is the
+ * square root, for example, the result times itself is the original matrix.
  */
 export function functionOfMatrix(
   matrix: readonly (readonly number[])[],
-  of: (eigenvalue: number) => number,
+  map: (eigenvalue: number) => number,
 ): readonly (readonly number[])[] {
   const n = matrix.length;
   const vectors = matrix.map((_, i) => matrix.map((_, j) => (i === j ? 1 : 0)));
-  const values = eigenOf(matrix, vectors).map(of);
+  const values = eigenOf(matrix, vectors).map(map);
   return vectors.map(row =>
     vectors.map(column => {
       let sum = 0;
@@ -68,8 +68,8 @@ export function functionOfMatrix(
 }
 
 /**
- * Returns the eigenvalues of a symmetric matrix. Rotates `vectors`, if given, so that an identity matrix gets the
- * eigenvectors as columns, in the order of the eigenvalues.
+ * Returns the eigenvalues of a symmetric matrix. Also applies all rotations to `vectors`, unless it is `null`. If
+ * `vectors` was the identity matrix, its columns are then the eigenvectors, in the order of the eigenvalues.
  */
 function eigenOf(matrix: readonly (readonly number[])[], vectors: number[][] | null): readonly number[] {
   const n = matrix.length;
@@ -85,8 +85,8 @@ function eigenOf(matrix: readonly (readonly number[])[], vectors: number[][] | n
 }
 
 /**
- * Rotates the rows and columns `p` and `q`, so that their common entry becomes zero. Rotates the same columns of
- * `vectors`.
+ * Rotates the rows and columns `p` and `q`, so that their common entry becomes zero. Also rotates the columns `p` and
+ * `q` of `vectors`.
  */
 function zeroEntry(a: number[][], vectors: number[][] | null, p: number, q: number): void {
   const common = a[p]![q]!;

@@ -1,12 +1,13 @@
 /**
- * Shares of several books in a scarce request budget: no book places more than its share, by the value of its orders.
+ * Shares of several books in a scarce request budget. No book places more orders than its share, which depends on the
+ * value of its orders.
  */
 import type { Millis } from '../model/units.ts';
 import type { Clock } from '../ports/port.ts';
 
 /**
- * Maximum number of remaining requests at which the budget counts as scarce. Lower with a small limit: see
- * `SCARCE_SHARE`.
+ * Maximum number of remaining requests at which the budget counts as scarce. A small budget counts as scarce only at a
+ * lower number: see `SCARCE_SHARE`.
  */
 export const SCARCE_BELOW = 60;
 /** Share of the largest budget seen, at or below which the budget counts as scarce. */
@@ -14,7 +15,7 @@ const SCARCE_SHARE = 1 / 4;
 const WINDOW_MS: Millis = 60_000;
 /** Weight of the most valuable book. Weights are integers, so that equal books have exactly equal shares. */
 const WEIGHT_MAX = 1_000;
-/** Part of an equal share that a book has at least, however little its orders are worth. */
+/** Minimum share of a book, as a part of the mean share, however little its orders are worth. */
 const SHARE_MIN = 1 / 4;
 
 export class FairShares {
@@ -24,12 +25,12 @@ export class FairShares {
   readonly #placed: ReadonlyMap<string, Millis[]>;
   /** Time of the latest refusal of each book that had one. */
   readonly #refusedAt = new Map<string, Millis>();
-  /** Largest budget seen, in requests. Equals the limit once the budget was unused. */
+  /** Largest budget seen, in requests. Equals the limit of the budget if the budget was ever unused. */
   #most: number;
 
   /**
-   * `left` returns the number of private requests that are left in the budget. `values` returns what an order of each of
-   * some books is worth now, given the scarcity of the budget from 0 to 1; without it, all books are worth the same.
+   * `left` returns the number of private requests that are left in the budget. `values` returns the current value of an
+   * order in each of the given books, for a scarcity of the budget from 0 to 1. Without `values`, all books are equal.
    */
   constructor(
     clock: Pick<Clock, 'elapsed'>,
@@ -45,8 +46,8 @@ export class FairShares {
   }
 
   /**
-   * Whether a book can place an order now. While the budget is scarce, a book can place up to its share of the last
-   * minute's orders. Only books that wanted to place orders in that minute have a share.
+   * Whether a book can place an order now. While the budget is scarce, the orders of a book in the last minute must not
+   * exceed its share of all orders of that minute. Only books that tried to place an order in that minute have a share.
    */
   mayPlace(book: string): boolean {
     if (this.#placed.size <= 1) return true;
@@ -67,7 +68,7 @@ export class FairShares {
     return this.#recent(book).length * sum <= all * weights[active.indexOf(book)]!;
   }
 
-  /** Records that a book wanted to place an order and was refused. */
+  /** Records that a book tried to place an order that `mayPlace` did not allow. */
   refuse(book: string): void {
     this.#refusedAt.set(book, this.#clock.elapsed());
   }
@@ -77,7 +78,7 @@ export class FairShares {
     if (this.#placed.size > 1) this.#recent(book).push(this.#clock.elapsed());
   }
 
-  /** Returns the weights of books by value. They are equal if no order is worth anything. */
+  /** Returns the weights of books by the value of their orders. They are equal if no order has a value. */
   #weights(books: readonly string[], scarcity: number): readonly number[] {
     const values = this.#values(books, scarcity).map(value => (value > 0 && value < Infinity ? value : 0));
     const largest = Math.max(...values);
@@ -87,7 +88,7 @@ export class FairShares {
     return weights.map(weight => Math.max(weight, Math.ceil(even * SHARE_MIN)));
   }
 
-  /** Drops older times, and returns the times of a book's orders of the last minute. */
+  /** Returns the times of a book's orders of the last minute, and forgets older times. */
   #recent(book: string): Millis[] {
     const times = this.#placed.get(book);
     if (times === undefined) throw new Error(`${book} is not a book of this run`);

@@ -84,7 +84,7 @@ export type AvailableBook = BookRules & {
 
 export type PublicTrade = {
   readonly book: string;
-  /** Id of the trade: a whole number that grows from trade to trade. */
+  /** Id of the trade: a whole number as text. Later trades have larger numbers. */
   readonly tid: string;
   readonly createdAt: Millis;
   readonly price: DecimalText;

@@ -1,6 +1,6 @@
 /**
- * Fill samples: orders of the minimum amount at random times, sides and distances, next to the quotes of a strategy. A
- * fill model that is fitted to own fills then knows more than the places that the strategy chooses.
+ * Fill samples: orders of the minimum amount at random times, sides and distances, next to the quotes of a strategy.
+ * With them, a fill model that is fitted to own fills also has evidence at prices that the strategy does not choose.
  */
 import { bestOf } from '../model/book.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -9,17 +9,17 @@ import { mixed, randomOf } from '../ports/random.ts';
 import type { Level, Quote, Strategy, View } from './strategy.ts';
 
 export type FillSampleRules = {
-  /** Number of orders per hour. Each has its own part of the hour. */
+  /** Number of samples per hour. The hour is divided into this number of equal parts, each with one sample. */
   readonly perHour: number;
-  /** Time for which an order stays, unless it fills. At most the part of one order. */
+  /** Time after which a sample that has not filled is canceled; at most one part of the hour. */
   readonly lifeMs: Millis;
-  /** Maximum distance from the best price of its side, in bps. */
+  /** Maximum distance of a sample behind the best price of its side, in bps. */
   readonly withinBps: number;
-  /** Maximum number of levels on both sides together, with the sample. */
+  /** Maximum number of levels on both sides together, including the sample. */
   readonly levelsMax: number;
 };
 
-/** Name of the step of a sample's price. */
+/** Name of the price step in the `why` of a sample. */
 export const FILL_SAMPLE = 'fill sample';
 const HOUR_MS: Millis = 3_600_000;
 
@@ -35,9 +35,9 @@ type Sample = {
 };
 
 /**
- * Returns the strategy with samples; unchanged without rules. A sample is quoted only on a side on which the strategy
- * quotes. It ends early with a fill of its side, so each sample fills at most once. Equal seeds give equal samples: the
- * runs of a bot use one seed, and none quotes a sample that an earlier run may have quoted.
+ * Returns the strategy with samples, or the strategy itself without rules. A sample is quoted only on a side on which
+ * the strategy quotes. A fill on that side ends the sample, so that each sample fills at most once. Equal seeds give
+ * equal samples: the runs of a bot use one seed, and none quotes a sample that an earlier run may have quoted.
  */
 export function withFillSamples(
   rules: FillSampleRules | undefined,
@@ -54,7 +54,7 @@ export function withFillSamples(
       const part = Math.floor((view.at * rules.perHour) / HOUR_MS);
       if (sample?.part !== part) {
         const isFirst = sample === null;
-        sample = drawn(rules, part, seed);
+        sample = drawSample(rules, part, seed);
         sample.isOver = isFirst && view.at > sample.from;
       }
       return withSample(quote, sample, view, instrument, rules.levelsMax);
@@ -62,7 +62,8 @@ export function withFillSamples(
   };
 }
 
-function drawn({ perHour, lifeMs, withinBps }: FillSampleRules, part: number, seed: number): Sample {
+/** Returns the random sample of one part of an hour. */
+function drawSample({ perHour, lifeMs, withinBps }: FillSampleRules, part: number, seed: number): Sample {
   const random = randomOf(mixed(seed ^ mixed(part)));
   const length = HOUR_MS / perHour;
   const from = part * length + random.next() * Math.max(0, length - lifeMs);
@@ -84,7 +85,8 @@ function withSample(quote: Quote, sample: Sample, view: View, instrument: Instru
   sample.price ??= bestOf(view.depth, side) * (1 - (sign * sample.bps) / 10_000);
   const level = levelAt(sample.price, side, instrument);
   const opposite = side === 'buy' ? quote.asks[0] : quote.bids[0];
-  // The market moved through the strategy's own quote of the other side, with which the sample would trade.
+  // The sample would trade with the strategy's quote on the other side, because the market has moved through that
+  // quote.
   if (opposite !== undefined && (opposite.price - level.price) * sign <= 1) return quote;
   // Best price first; the sample comes after a level with the same price.
   const at = levels.findIndex(({ price }) => price * sign < level.price * sign);
@@ -92,7 +94,7 @@ function withSample(quote: Quote, sample: Sample, view: View, instrument: Instru
   return side === 'buy' ? { ...quote, bids: all } : { ...quote, asks: all };
 }
 
-/** Returns the level with the minimum amount that the exchange accepts at a price. */
+/** Returns the level at a price, with the minimum amount that the exchange accepts there. */
 function levelAt(price: number, side: Side, { amountMin, valueMin }: Instrument): Level {
   const ticks = BigInt(Math.max(1, side === 'buy' ? Math.floor(price) : Math.ceil(price)));
   const lots = Math.max(amountMin, Number((valueMin + ticks - 1n) / ticks));

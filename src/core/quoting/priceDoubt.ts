@@ -2,22 +2,23 @@
 import type { Level, Quote } from './strategy.ts';
 
 /**
- * Doubt about the price of a book. `isPulled`: whether the book must not quote; otherwise the other books imply a price
- * `distance` away (logarithm of the price of this book over the implied one), and either price may be right.
+ * Doubt about the price of a book. `isPulled`: whether the book must not quote; if false, its quotes are only moved,
+ * because either price may be right. `distance`: logarithm of the price of this book divided by the price that the
+ * other books imply. `books`: symbols of all compared books.
  */
 export type PriceDoubt = { readonly isPulled: boolean; readonly distance: number; readonly books: readonly string[] };
 
-/** Reason for a side that is empty because of a doubt. The text of the decision starts with it. */
+/** Reason for a side that is empty because of a doubt. The text of the decision starts with this reason. */
 export const CROSS_RATES_DISAGREE = 'pulled: the cross rates disagree';
 
-/** Returns the books that disagree, and by how much, as text. */
+/** Returns the compared books and the distance of the prices in bps, as text. */
 export const disagreementText = ({ books, distance }: PriceDoubt): string =>
   `${books.join(', ')}: ${(Math.abs(distance) * 10_000).toFixed(1)} bps`;
 
 /**
- * Returns the quote under a doubt. A pulled book shows nothing. Otherwise, the side that trades badly if the implied
- * price is right moves by the difference of both prices: bids down if the implied price is lower, asks up if it is
- * higher.
+ * Returns the quote under a doubt. A pulled book has no quotes. Otherwise, one side moves by the difference of both
+ * prices: the bids down if the implied price is lower, the asks up if it is higher. That side would trade at a loss if
+ * the implied price is right.
  */
 export function doubtedQuote(quote: Quote, doubt: PriceDoubt, mid: number): Quote {
   if (doubt.isPulled) {

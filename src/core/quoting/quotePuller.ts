@@ -140,7 +140,10 @@ export class QuotePuller {
     this.#gapAt = at;
   }
 
-  /** Adds a trade. Trades that were missed and reported together at the time `at` are no print by that alone. */
+  /**
+   * Adds a trade to the sum of a large print. Its time at the exchange counts, so that missed trades that the driver
+   * reports together do not count as one print.
+   */
   #print(tradedAt: Millis, at: Millis, lots: Amount, taker: Side): void {
     const { print } = this.#rules;
     if (print === undefined) return;

@@ -42,9 +42,8 @@ export type Figure = { readonly name: string; readonly value: number; readonly u
 export type LastFill = { readonly at: Millis; readonly side: Side; readonly price: Price };
 
 /**
- * One public trade; `side` is the taker's side. `at` never decreases. If the strategy needs a history of trades, `at`
- * is the time of the trade at the exchange, but at most the time at which the bot received it. Otherwise, it is the
- * latter.
+ * One public trade; `side` is the taker's side. `at` never decreases. It is the time at which the bot received the
+ * trade. If the strategy needs a history of trades, `at` is the time at the exchange instead, unless that is later.
  */
 export type SeenTrade = {
   readonly at: Millis;
@@ -101,8 +100,8 @@ export type View = {
   readonly position: number;
   /**
    * Inventory by which a strategy skews its prices, in lots, at most `positionMax` or |position|: with
-   * `jointInventory`, includes what the other books hold that moves with this book. If absent, equal to `position`.
-   * Limits of inventory always use `position`.
+   * `jointInventory`, this includes the inventory of other books that moves with this book. If absent, equal to
+   * `position`. Limits of inventory always use `position`.
    */
   readonly skewPosition?: number;
   /** Maximum of |position|, in lots, even if all possibly live orders fill. */
@@ -137,8 +136,8 @@ export interface Strategy {
    */
   history?(past: PastTrades): void;
   /**
-   * Called if public trades may be missing from now on (`isOpen`), and when the missed ones have been reported. A call
-   * of `history` also ends such a gap.
+   * Called with `true` if public trades may be missing from now on, and with `false` when the missed trades have been
+   * reported. A call of `history` also ends such a gap.
    */
   historyGap?(isOpen: boolean): void;
   /** Log of the quotes; present if they come from code that a replay must not run. */
@@ -155,6 +154,6 @@ export interface QuoteLog {
   readonly failure: string | null;
   /** First failure or invalid quote; `null` if there was none. */
   readonly fault: string | null;
-  /** Ends the quotes as an error of the code does. A new run calls this if the code failed in the run before it. */
+  /** Stops the quotes, as an error of the code does. A new run calls this if the code failed in the run before. */
   fail(failure: string): void;
 }

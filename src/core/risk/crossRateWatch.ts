@@ -35,10 +35,11 @@ type Verdict = { readonly at: Millis; readonly log: number; readonly fitted: num
 
 /** State of the comparisons of one book. */
 type ComparedBook = {
-  /** Latest result, which counts once `count` comparisons in a row with new reads had it. */
+  /** Latest result. The bot uses a result after `IN_A_ROW` comparisons in a row with a result of the same kind. */
   verdict: Verdict | null;
+  /** Number of comparisons in a row, each with new reads, whose result was of this kind. */
   count: number;
-  /** Time of the first comparison since which all had this result. */
+  /** Time of the first comparison in a row whose result was of this kind. */
   since: Millis;
   /** Time of the last comparison. */
   comparedAt: Millis;
@@ -50,20 +51,20 @@ type ComparedBook = {
 
 /** Number of comparisons in a row, each with new reads of all its books, after which a result is used. */
 const IN_A_ROW = 2;
-/** Time for which the prices must agree until a doubt ends, so that quotes do not come and go with it. */
+/** Time for which the prices must agree before a doubt ends, so that quotes do not appear and disappear repeatedly. */
 const AGREE_MS = 10_000;
 /**
- * Multiple of the maximum age of a book after which a book without a comparison is left out of those of the others, and
- * after which a moved quote returns.
+ * Multiple of the maximum age of a book. After this time without a comparison, a book is left out of the comparisons of
+ * the others, and its moved quote returns.
  */
 const UNCOMPARED_TIMES = 3;
-/** Squared error of a price in standard deviations from which the price is suspect: one chance in 370. */
+/** Squared error in standard deviations above which a price is suspect. One correct price in 370 is above it. */
 const SUSPECT_CHI_SQUARE = 9;
 /** Relative difference below which two errors are equal, because their books are in the same cycles. */
 const EQUAL_ERRORS = 1e-6;
 /** Standard deviation that each price has at least, relative: half a basis point. */
 const DEVIATION_MIN = 5e-5;
-/** Corrections below this are rounding errors of logarithms; they would move a price by a whole tick. */
+/** Relative correction below which it is a rounding error of logarithms, which could move a price by a whole tick. */
 const CORRECTION_MIN = 1e-9;
 const VOLATILITY = { startPerRootSecond: 0, memoryMs: 600_000, sampleMs: 2_000 };
 
@@ -103,8 +104,9 @@ export class CrossRateWatch {
   }
 
   /**
-   * Applies a read of a book; `null` if the book cannot be quoted. Compares the books in whose cycles it is, if all were
-   * read within `withinMs`. Returns the indices of the books whose doubt began, ended or changed its effect.
+   * Applies a read of a book; `null` if the book cannot be quoted. Compares this book with the other books of its
+   * cycles, if all were read within `withinMs`. Returns the indices of the books whose doubt has started, ended or
+   * changed its effect.
    */
   read(i: number, at: Millis, read: CrossRead | null): readonly number[] {
     this.#reads[i] = read;
@@ -119,8 +121,9 @@ export class CrossRateWatch {
   }
 
   /**
-   * Returns the books with which a book can be compared now; `null` if there are none. Waits for all books of its
-   * cycles. A book that was in no comparison for long is left out, because it may never be read in time.
+   * Returns a book and the books with which it can be compared now; `null` if there are none, or if a book of its
+   * cycles must be read first. A book that was in no comparison for a long time is left out, because it may never be
+   * read in time.
    */
   #comparable(i: number, at: Millis): readonly number[] | null {
     const block = this.#blocks.find(books => books.includes(i));
@@ -141,7 +144,9 @@ export class CrossRateWatch {
     return at - since > UNCOMPARED_TIMES * this.#staleAfterMs;
   }
 
-  /** Ends the doubts about books that are moved, and were not compared for long. Returns their indices. */
+  /**
+   * Ends the doubts that move the quotes of books without a comparison for a long time. Returns these books' indices.
+   */
   #endMoves(at: Millis): readonly number[] {
     const ended = this.#states.flatMap(({ doubt }, j) =>
       doubt?.isPulled === false && this.#isUncompared(j, at) ? [j] : [],
@@ -152,8 +157,8 @@ export class CrossRateWatch {
 
   /**
    * Returns the distance from the mid price of a book to its fair value: 0 without a correction, or if the last
-   * comparison is older than `maxAgeMs`. What the book has moved since then is subtracted, and a move away from the fair
-   * value does not increase the distance.
+   * comparison is older than `maxAgeMs`. Moves of the mid price since that comparison are subtracted. A move away from
+   * the fair value does not increase the distance.
    */
   correction(i: number, mid: number, at: Millis, maxAgeMs: Millis): number {
     const { correction } = this.#states[i]!;
@@ -178,7 +183,9 @@ export class CrossRateWatch {
     return groupsInCycles(books.map(j => this.#pairs[j]!)).map(group => group.map(k => books[k]!));
   }
 
-  /** Compares the books of a group, and again without each suspect book, until the others agree or form no cycle. */
+  /**
+   * Compares the books of a group, then repeatedly without the suspect books, until the rest agrees or has no cycle.
+   */
   #compare(group: readonly number[], at: Millis): ReadonlyMap<number, Verdict> {
     const verdicts = new Map<number, Verdict>();
     const rest = [group];
@@ -210,9 +217,9 @@ export class CrossRateWatch {
   }
 
   /**
-   * Returns the books with the largest error in standard deviations among those whose error is above the threshold, and
-   * through which a cycle gains after all costs. If no cycle gains without some of them, only those can be suspect.
-   * Books that are in the same cycles have equal errors.
+   * Returns the suspect books: those with the largest error in standard deviations, among the books whose error is
+   * above the threshold and through which a cycle gains after all costs. If there are books without which no cycle
+   * gains, only they can be suspect. Books that are in the same cycles have equal errors.
    */
   #suspects(
     books: readonly number[],
@@ -233,8 +240,8 @@ export class CrossRateWatch {
   }
 
   /**
-   * Returns which of several equally suspect books must not quote: those that already do not, or otherwise those with
-   * the oldest read, because data cannot tell which price is wrong.
+   * Returns which of several equally suspect books must not quote, because the data do not show which price is wrong:
+   * those that already do not quote or, if all quote, those with the oldest read.
    */
   #pulledOf(suspects: readonly number[]): readonly number[] {
     const before = suspects.filter(j => this.#states[j]!.doubt?.isPulled === true);
@@ -243,7 +250,7 @@ export class CrossRateWatch {
     return suspects.filter(j => this.#reads[j]!.readAt === oldest);
   }
 
-  /** Applies a verdict to a book. Returns whether its doubt began, ended or changed its effect. */
+  /** Applies a verdict to a book. Returns whether its doubt has started, ended or changed its effect. */
   #apply(j: number, at: Millis, verdict: Verdict, group: readonly number[]): boolean {
     const state = this.#states[j]!;
     const before = state.verdict;
@@ -285,12 +292,12 @@ export class CrossRateWatch {
 }
 
 /**
- * Returns the residual of a book within the costs of its cheapest cycle. A larger difference would be a gain for
- * takers, so that no correction may rely on it.
+ * Returns the residual of a book, limited to the costs of its cheapest cycle. Takers would gain from a larger
+ * difference, so a correction must not rely on one.
  */
 function boundedByCosts(residual: number, prices: readonly TakablePrices[], k: number): number {
   const { bid, ask, fee } = prices[k]!;
-  // Every cycle costs at least this.
+  // Every cycle through the book costs at least its half-spread and fee.
   if (Math.abs(residual) <= Math.log(ask / bid) / 2 - Math.log1p(-fee)) return residual;
   const cost = cycleCost(prices, k);
   return Math.max(-cost, Math.min(cost, residual));

@@ -17,17 +17,19 @@ export type MeasuredPrice = Pair & {
 
 /** Weighted least-squares fit of the values of all currencies. Lists are in the order of the prices. */
 export type CrossRateFit = {
-  /** Logarithms of the values in the account currency, which has 0. */
+  /** Logarithm of the value of each currency in the account currency, which itself has 0. */
   readonly values: ReadonlyMap<string, number>;
   /** Measured minus fitted logarithm of each price. */
   readonly residuals: readonly number[];
   /** Residuals in their own standard deviations; 0 for a price that no other prices imply. */
   readonly studentized: readonly number[];
-  /** Measured logarithm minus the one that the other prices imply; 0 if they imply none. */
+  /** Measured logarithm minus the logarithm that the other prices imply; 0 if they imply none. */
   readonly distances: readonly number[];
   /** Standard deviations of the fitted logarithms. */
   readonly sds: readonly number[];
-  /** Sum of the squared residuals in standard deviations: chi-square with one degree of freedom per cycle. */
+  /**
+   * Sum of the squared residuals in standard deviations: chi-square with one degree of freedom per independent cycle.
+   */
   readonly chiSquare: number;
   /** Number of independent cycles. */
   readonly cycles: number;
@@ -37,8 +39,8 @@ export type CrossRateFit = {
 const IMPLIED_SHARE_MIN = 1e-9;
 
 /**
- * Fits the values of all currencies to the prices; a price weighs by the inverse of its variance. Throws RangeError if
- * the books do not connect every currency to `account`.
+ * Fits the values of all currencies to the prices. The weight of a price is the inverse of its variance. Throws
+ * RangeError if the books do not connect every currency to `account`.
  */
 export function fitCrossRates(prices: readonly MeasuredPrice[], account: string): CrossRateFit {
   const currencies = [...new Set(prices.flatMap(({ base, quote }) => [base, quote]))].filter(name => name !== account);
@@ -100,7 +102,8 @@ export function groupsInCycles(books: readonly Pair[]): readonly (readonly numbe
       tree.push(i);
       return;
     }
-    // A book beside a spanning tree and its path in the tree are one cycle. Cycles that share a book join.
+    // A book outside the spanning tree and the path between its currencies in the tree form a cycle. Cycles that share
+    // a book are one group.
     const joined = new Set([i, ...path].map(j => labels[j]!));
     labels = labels.map(label => (joined.has(label) ? i : label));
   });
@@ -108,7 +111,7 @@ export function groupsInCycles(books: readonly Pair[]): readonly (readonly numbe
   return groups.filter(({ length }) => length > 1);
 }
 
-/** Returns the books of a forest that connect two currencies; `null` if none do. */
+/** Returns the books of a forest that connect two currencies; `null` if the forest does not connect them. */
 function pathBetween(
   books: readonly Pair[],
   forest: readonly number[],
@@ -130,8 +133,8 @@ function pathBetween(
 export type TakablePrices = Pair & { readonly bid: number; readonly ask: number; readonly fee: number };
 
 /**
- * Returns the best amount that taking from `books` gives for one unit of a currency, over all chains that visit no
- * currency twice; 0 if there is none.
+ * Returns the largest amount of `to` that one unit of `from` buys, by taking from a chain of `books` that visits no
+ * currency twice; 0 if no chain connects them.
  */
 export function bestChain(books: readonly TakablePrices[], from: string, to: string): number {
   if (from === to) return 1;
@@ -147,8 +150,8 @@ export function bestChain(books: readonly TakablePrices[], from: string, to: str
 }
 
 /**
- * Returns the share that the best cycle gains in which the book with the index `i` is one leg, in either direction,
- * after all fees; negative if each one loses.
+ * Returns the relative gain of the best cycle through the book with the index `i`, in either direction, after all fees;
+ * negative if every such cycle loses.
  */
 export function bestCycleGain(books: readonly TakablePrices[], i: number): number {
   const book = books[i]!;
@@ -158,7 +161,9 @@ export function bestCycleGain(books: readonly TakablePrices[], i: number): numbe
   return Math.max(sold, bought) - 1;
 }
 
-/** Returns the smallest sum of half-spreads and fees, as logarithms, of the cycles in which the book `i` is one leg. */
+/**
+ * Returns the sum of half-spreads and fees, as logarithms, of the cheapest cycle through the book with the index `i`.
+ */
 export function cycleCost(books: readonly TakablePrices[], i: number): number {
   const atPar = books.map(book => {
     const half = Math.sqrt(book.ask / book.bid);

@@ -1,4 +1,4 @@
-/** Limits on what several books of one account hold together in a base currency. */
+/** Limits on the amounts that several books of one account hold together in a base currency. */
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
 import { lotsOnSide, remaining, type Order } from '../orders/orders.ts';
 import { money, type Amount, type Money, type Side, type Value } from '../model/units.ts';
@@ -18,14 +18,15 @@ export type ExposedBook = {
 };
 
 /**
- * Maximum of what the possibly live orders of one side of a book may exchange, in its base and its quote currency;
- * `null` for a currency without a limit. Negative if the other books alone exceed the limit.
+ * Maximum amounts of base and quote currency that the possibly live orders of one side of a book may exchange; `null`
+ * for a currency without a limit. Negative if the limit is exceeded even without these orders.
  */
 export type CurrencyRoom = { readonly base: Money | null; readonly quote: Money | null };
 
 /**
- * Returns the room of each side of a book, beside the orders of the `others`. `exposure` returns what the account holds
- * of a currency beyond its target, as if the pending conversions that raise it (or lower it) were executed.
+ * Returns the room of each side of a book that the possibly live orders of the other books leave. `exposure` returns
+ * the amount that the account holds of a currency beyond its target, as if the pending conversions that raise this
+ * amount (`isRaised`) or lower it were executed.
  */
 export function currencyRooms(
   limits: CurrencyLimits,
@@ -51,7 +52,7 @@ export function currencyRooms(
   };
 }
 
-/** Returns what the possibly live orders of one side exchange if they fill. */
+/** Returns the amounts that the possibly live orders of one side exchange if they fill. */
 export function exchangedBy(instrument: Instrument, orders: readonly Order[], side: Side): Exchanged {
   let value = 0n;
   for (const order of orders) if (order.side === side) value += valueOf(order.price, remaining(order) as Amount);
@@ -62,8 +63,8 @@ export function exchangedBy(instrument: Instrument, orders: readonly Order[], si
 }
 
 /**
- * Returns the currency whose room an order exceeds together with the possibly live orders of its side; `null` if it
- * exceeds none.
+ * Returns the currency whose room an order and the possibly live orders of its side together exceed; `null` if there is
+ * none.
  */
 export const exceededRoom = (room: CurrencyRoom, ordered: Exchanged, order: Exchanged): 'base' | 'quote' | null =>
   (['base', 'quote'] as const).find(of => room[of] !== null && ordered[of] + order[of] > room[of]) ?? null;

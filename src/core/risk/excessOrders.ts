@@ -1,6 +1,6 @@
 /**
- * Live orders that the limits over all books no longer allow, because trades of others, deposits or prices changed what
- * the account holds or what it is worth.
+ * Live orders that the limits over all books no longer allow. The cause is a change of the account's holdings or of
+ * their value: by trades outside of the bot, deposits or price moves.
  */
 import type { CurrencyLimits, Exchanged } from './currencyLimits.ts';
 import {
@@ -27,17 +27,17 @@ export type LimitedOrder = {
   readonly isCancelable: boolean;
 };
 
-/** Limits over all books, and what the account holds. */
+/** Limits over all books, and the holdings of the account. */
 export type HeldUnderLimits = {
   readonly currencies: CurrencyLimits;
   readonly value: (ValueLimit & { readonly prices: ReadonlyMap<string, ExactPrice> }) | null;
-  /** Distance of each base currency from its target, with pending conversions that raise or lower it. */
+  /** Distances of each base currency from its target, each as if the conversions that increase it were executed. */
   readonly held: ReadonlyMap<string, Reach>;
 };
 
 /**
- * Returns the orders to cancel, so that the others fit all limits: those of the most exceeded limit first, the largest
- * first. Orders that only reduce what a limit counts are never returned.
+ * Returns the origin ids of the orders to cancel, so that the others fit all limits. Orders of the most exceeded limit
+ * come first, and of these the largest. Orders that only reduce the exposure are never returned.
  */
 export function excessOrders(
   limits: HeldUnderLimits,
@@ -58,7 +58,7 @@ type Found = { readonly order: LimitedOrder; readonly reason: ExcessReason };
 
 type OrderExchange = DirectedExchange & { readonly order: LimitedOrder };
 
-/** Returns the largest order that can be canceled and changes a currency in this direction; `null` if there is none. */
+/** Returns the largest cancelable order that changes a currency in this direction; `null` if there is none. */
 function largestIn(currency: string, direction: keyof Reach, exchanges: readonly OrderExchange[]): LimitedOrder | null {
   let largest: { readonly amount: bigint; readonly order: LimitedOrder } | null = null;
   for (const one of exchanges) {
@@ -69,7 +69,7 @@ function largestIn(currency: string, direction: keyof Reach, exchanges: readonly
   return largest?.order ?? null;
 }
 
-/** Returns the largest order of the currency that exceeds its limit by the largest share. */
+/** Returns the largest order in the currency that exceeds its limit by the largest share; `null` if none does. */
 function overCurrency({ currencies, held }: HeldUnderLimits, exchanges: readonly OrderExchange[]): Found | null {
   let worst: { readonly over: bigint; readonly max: Money; readonly order: LimitedOrder } | null = null;
   for (const [currency, max] of currencies) {
@@ -83,7 +83,7 @@ function overCurrency({ currencies, held }: HeldUnderLimits, exchanges: readonly
   return worst === null ? null : { order: worst.order, reason: 'currency limit' };
 }
 
-/** Returns the order of the largest value that raises the value beyond the limit, if the value is exceeded. */
+/** Returns the cancelable order of the largest value among those that raise the total value beyond the limit. */
 function overValue({ value, held }: HeldUnderLimits, exchanges: readonly OrderExchange[]): Found | null {
   if (value === null) return null;
   const priced = [...held].map(([currency, reach]) => ({

@@ -23,16 +23,16 @@ export type JointBook = {
 };
 
 /**
- * Weight of a book that cannot reduce inventory, next to 1 for the others. Its inventory still counts: the other
- * books skew against the part of it that moves with their own prices. A weight of exactly zero has no inverse.
+ * Weight of a book that cannot reduce inventory; the other books have weight 1. The inventory of the book still counts:
+ * the other books skew against the part that moves with their own prices. A weight of exactly zero has no inverse.
  */
 const INACTIVE_WEIGHT = 1e-4;
 
 /**
- * Returns the matrix G with which quotes skew by -2 b'Gx, where x is the value held in each currency and b the
- * currencies of a book. G solves G K G = C, where C is the covariance of the currencies, and K the sum of
- * `weight` b b' over the books: 1/2 sqrt(gamma) is left out, because only ratios of G are used. (Bergault, Evangelista,
- * Gueant, Vieira, "Closed-form approximations in multi-asset market making", 2021.)
+ * Returns the matrix G with which quotes skew by -2 b'Gx. Here, x is the value held in each currency, and b is `holds`
+ * of a book. G solves G K G = C, where C is the covariance of the currencies, and K the sum of `weight` b b' over the
+ * books: 1/2 sqrt(gamma) is left out, because only ratios of G are used. (Bergault, Evangelista, Gueant, Vieira,
+ * "Closed-form approximations in multi-asset market making", 2021.)
  */
 export function skewMatrix(
   covariance: Matrix,
@@ -47,7 +47,7 @@ export function skewMatrix(
   return product(product(inverse, between), inverse);
 }
 
-/** Returns the books that no chain of `symbols` connects to a currency. Their inventory has no value in it. */
+/** Returns the books that no chain of `symbols` connects to a currency, so that their inventory has no known value. */
 export const booksApartFrom = (currency: string, symbols: readonly string[]): readonly string[] => {
   const paths = pathsTo(currency, symbols.map(pairOf));
   return symbols.filter(symbol => !paths.has(pairOf(symbol)[0]));
@@ -58,7 +58,7 @@ export class JointInventory {
   readonly #rules: JointInventoryRules;
   /** Currencies that books connect to the currency of the account, without that currency. */
   readonly #currencies: readonly string[];
-  /** For each of `#currencies`: how the logarithms of the mid prices add to that of its value. */
+  /** For each of `#currencies`: factors of the logarithmic mid prices, whose sum is the logarithm of its value. */
   readonly #paths: readonly (readonly number[])[];
   /** For each book: +1 for its base currency, -1 for its quote currency; `null` if it is not connected. */
   readonly #holds: readonly (readonly number[] | null)[];
@@ -67,7 +67,7 @@ export class JointInventory {
   readonly #values: number[];
   /** For each book: whether it was active when `#shares` was computed. */
   #active: readonly boolean[];
-  /** For each book: how much of the inventory of every book counts for it, in its base currency. */
+  /** For each book: factors of the positions of all books, whose sum is the inventory by which it skews its quotes. */
   #shares: readonly (readonly number[] | null)[] = [];
 
   /** `symbols`: books of the account. */
@@ -89,8 +89,8 @@ export class JointInventory {
   }
 
   /**
-   * Samples the prices of all books if a sample is due, and follows which books are active. Call it before each event
-   * of the engine is applied.
+   * Samples the prices of all books if a sample is due, and records which books are active. Call `observe` before each
+   * event of the engine is applied.
    */
   observe(at: Millis, books: readonly JointBook[]): void {
     const isDue = at >= this.#moves.dueAt;
@@ -101,21 +101,21 @@ export class JointInventory {
       const { sampleMs } = this.#rules;
       const logs = this.#paths.map(path => logValue(path, mids));
       this.#moves.sample(Math.floor(at / sampleMs) * sampleMs, logs);
-      this.#know(logs);
+      this.#storeValues(logs);
     }
     this.#shares = this.#newShares();
   }
 
-  #know(logs: readonly (number | null)[]): void {
+  #storeValues(logs: readonly (number | null)[]): void {
     logs.forEach((log, c) => {
       if (log !== null) this.#values[c] = Math.exp(log);
     });
   }
 
   /**
-   * Returns the inventory by which a book skews its quotes, in its base currency: its own, and what the other books
-   * hold that moves with it. `positions`: inventory of each book. The result is the own inventory if nothing is known
-   * of joint moves, or if nothing moves together.
+   * Returns the inventory by which a book skews its quotes, in its base currency: its own inventory, and the part of
+   * the other books' inventory that moves with it. `positions`: inventory of each book. The result is the own inventory
+   * if the joint moves are unknown, or if no prices move together.
    */
   inventoryOf(i: number, positions: readonly number[]): number {
     const shares = this.#shares[i] ?? null;
@@ -129,13 +129,13 @@ export class JointInventory {
 
   restore(state: RunningCovarianceState, at: Millis): void {
     this.#moves.restore(state, at);
-    this.#know(this.#moves.state?.logs ?? []);
+    this.#storeValues(this.#moves.state?.logs ?? []);
     this.#shares = this.#newShares();
   }
 
   /**
-   * Returns for each book how much of the inventory of every book counts for it; `null` for a book with a currency
-   * whose value or variance is unknown. Empty if no two books move together.
+   * Returns `#shares` for the current estimates; `null` for a book with a currency whose value or variance is unknown.
+   * Empty if no two books move together.
    */
   #newShares(): readonly (readonly number[] | null)[] {
     const all = this.#currencies.map((_, c) => c);
@@ -167,9 +167,8 @@ export class JointInventory {
   }
 
   /**
-   * Returns the currencies in which the inventory of a book counts. The inventory of the books with that base currency
-   * includes what trades in other books added to it. A quote currency that no book has as base counts as paid or
-   * received.
+   * Returns `holds` of a book, with 0 for a quote currency that is the base currency of another book: the inventory of
+   * that other book already includes the amounts that trades in this book paid or received.
    */
   #counted(holds: readonly number[], currencies: readonly number[]): readonly number[] {
     const bases = new Set(this.#names.map(([base]) => base));
@@ -178,8 +177,8 @@ export class JointInventory {
 }
 
 /**
- * Returns for each currency that books connect to `account`: the sum of logarithms of mid prices that gives the
- * logarithm of its value in `account`, as one factor (1, -1 or 0) per book.
+ * Returns for each currency that books connect to `account` one factor (1, -1 or 0) per book. The sum of the
+ * logarithmic mid prices with these factors is the logarithm of the currency's value in `account`.
  */
 export function pathsTo(
   account: string,

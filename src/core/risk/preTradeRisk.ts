@@ -249,13 +249,13 @@ function isWithinValue(command: PlaceCommand, s: RiskContext, room: ValueRoom): 
   return exceededValue(room, exchangedInBook(s), command.side, exchangedByOrder(command, s)) === null;
 }
 
-/** Returns what the possibly live orders of each side of the book exchange if they fill. */
+/** Returns the amounts that the possibly live orders of each side of the book exchange if they fill. */
 export const exchangedInBook = ({ instrument, orders }: Pick<RiskContext, 'instrument' | 'orders'>) => ({
   buy: exchangedBy(instrument, orders, 'buy'),
   sell: exchangedBy(instrument, orders, 'sell'),
 });
 
-/** Returns what an order exchanges at most if it fills. */
+/** Returns the maximum amounts that an order exchanges if it fills. */
 function exchangedByOrder({ side, price, amount, takes }: PlaceCommand, { instrument, depth }: RiskContext): Exchanged {
   // A taker order to sell may be filled at up to the best bid.
   const best = takes && side === 'sell' ? Math.max(price, bestOf(depth, 'buy')) : price;

@@ -85,8 +85,8 @@ export class RegimeWatch {
   }
 
   /**
-   * Reason of the first loss since the last resume that calls for reduce-only; `null` if none. It is kept also if
-   * another reason had already set reduce-only.
+   * Reason of the first loss since the last resume that requires reduce-only, even if another reason had set
+   * reduce-only before; `null` if there is none.
    */
   get loss(): string | null {
     return this.#loss;

@@ -17,8 +17,8 @@ export type RiskRules = {
   readonly regimes?: RegimeRules | null | undefined;
   readonly limits: Pick<RiskLimits, 'positionMax'> | null;
   /**
-   * Symbol with which the reasons of this book begin. Absent if the bot has only one book. A loss of one book stops all,
-   * and the reason names it in each.
+   * Symbol with which the reasons of this book start. Absent if the bot has only one book. A loss in one book stops all
+   * books, so the reason must name the book with the loss.
    */
   readonly nameInReasons?: string | undefined;
 };
@@ -69,7 +69,10 @@ export class RiskSupervisor {
     return this.regimes.state.reduce;
   }
 
-  /** Reason of a loss that calls for reduce-only, also if another reason had already set it; `null` if none. */
+  /**
+   * Reason of the first loss since the last resume that requires reduce-only, even if another reason had set
+   * reduce-only before; `null` if there is none.
+   */
   get reducingLoss(): string | null {
     return this.regimes.loss;
   }

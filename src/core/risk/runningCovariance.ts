@@ -9,13 +9,13 @@ import { correlationOf, INTERVALS_MIN, usableCorrelations, type Correlation } fr
 export type CovarianceRules = {
   /** Time between two samples. Shorter intervals make prices look less related than they are. */
   readonly sampleMs: Millis;
-  /** Time after which a sample counts half. */
+  /** Time after which the weight of a sample has halved. */
   readonly halfLifeMs: Millis;
 };
 
 /** State for the next run: names of the prices, time and values of the last sample, and the sums of each pair. */
 export type RunningCovarianceState = {
-  /** Time between two samples. Sums of another interval cannot be continued. */
+  /** Time between two samples. A run with another interval cannot continue the sums. */
   readonly sampleMs: Millis;
   readonly names: readonly string[];
   readonly at: Millis;
@@ -36,7 +36,7 @@ export type PairSums = {
 
 const NO_SUMS: PairSums = { weight: 0, squaredWeight: 0, products: 0, squaredProducts: 0 };
 
-/** Number of sampling intervals within which two samples must lie for their difference to count as one move. */
+/** Maximum time between two samples, in sampling intervals, for their difference to count as one move. */
 const INTERVALS_APART_MAX = 1.5;
 
 /** Position of the pair of prices `i` and `j` in the list of sums; `i` is at most `j`. */
@@ -109,7 +109,7 @@ export class RunningCovariance {
 
   /**
    * Returns the covariance of `prices` per interval, without negative eigenvalues. The variance of each must be known.
-   * Correlations whose interval contains zero are zero, and the others are shrunk by their errors.
+   * Correlations whose confidence interval contains zero are zero, and the others are shrunk by their errors.
    */
   covariance(prices: readonly number[]): readonly (readonly number[])[] {
     const deviations = prices.map(i => Math.sqrt(this.variance(i) ?? Number.NaN));
@@ -125,8 +125,8 @@ export class RunningCovariance {
   }
 
   /**
-   * Restores the pairs of prices that an earlier run had too. Ignores a state with another interval, and one from after
-   * `at`, because the clock was set back.
+   * Restores the sums of the pairs of prices that an earlier run also had. Ignores a state with another interval, and a
+   * state from after `at`, because the clock was set back.
    */
   restore(state: RunningCovarianceState, at: Millis): void {
     if (!(state.at <= at) || state.sampleMs !== this.#rules.sampleMs) return;
@@ -142,6 +142,6 @@ export class RunningCovariance {
   }
 }
 
-/** Returns the number of equally weighted intervals with the same error. */
+/** Returns the number of equally weighted intervals that would give an estimate with the same error. */
 const intervalsOf = ({ weight, squaredWeight }: PairSums): number =>
   squaredWeight > 0 ? weight ** 2 / squaredWeight : 0;

@@ -1,4 +1,4 @@
-/** Limit on the value of what several books of one account hold together, in one currency. */
+/** Limit on the total value, in one currency, by which the books of an account are away from their targets. */
 import type { Exchanged } from './currencyLimits.ts';
 import { money, moneyOf, type Money, type Side } from '../model/units.ts';
 
@@ -20,9 +20,8 @@ export type ExactPrice = { readonly numerator: bigint; readonly denominator: big
 const UNIT: bigint = moneyOf('1');
 
 /**
- * Returns the price at which each currency can be bought, in the currency of the limit: through the books, by the
- * shortest chain of them, and through a pulled book only if there is no other chain. A currency that no chain of books
- * reaches is missing.
+ * Returns the price at which each currency can be bought, in the currency of the limit, through the shortest chain of
+ * books. A pulled book is used only if there is no other chain. The result lacks currencies that no chain connects.
  */
 export function highPrices(currency: string, books: readonly QuotedBook[]): ReadonlyMap<string, ExactPrice> {
   const prices = new Map<string, ExactPrice>([[currency, { numerator: 1n, denominator: 1n }]]);
@@ -34,7 +33,7 @@ export function highPrices(currency: string, books: readonly QuotedBook[]): Read
   return prices;
 }
 
-/** Adds the price of each currency that the books link to one with a price. */
+/** Adds the price of each currency that the books connect to a currency with a price. */
 function addPrices(prices: Map<string, ExactPrice>, books: readonly QuotedBook[]): void {
   for (let found: [string, ExactPrice][] = []; ; found = []) {
     for (const { base, quote, bid, ask } of books) {
@@ -64,44 +63,51 @@ export type Reach = { readonly up: bigint; readonly down: bigint };
 /** A currency with its price; `null` if no fresh prices lead to it. */
 export type PricedReach = Reach & { readonly currency: string; readonly price: ExactPrice | null };
 
-/** Amounts that an order, or several of one side of a book, exchange if they fill. */
+/** Amounts that one order, or all orders on one side of a book, exchange if they fill. */
 export type DirectedExchange = Exchanged & {
   readonly side: Side;
   readonly pair: readonly [base: string, quote: string];
 };
 
-/** Room of one book under the limit. `held`: base currencies without orders. `others`: live orders of the other books. */
+/**
+ * Room of one book under the limit. `held`: base currencies without orders. `others`: live orders of the other books.
+ */
 export type ValueRoom = ValueLimit & {
   readonly held: readonly PricedReach[];
   readonly others: readonly DirectedExchange[];
   readonly pair: readonly [base: string, quote: string];
 };
 
-/** Value of what all books could hold, and a currency away from its target without a price; `null` if there is none. */
+/** Largest total value, and a currency without a price that could be away from its target; `null` if there is none. */
 export type WorstValue = { readonly value: Money; readonly unpriced: string | null };
 
-/** Number of currencies linked by books up to which all directions are tried; beyond, each counts on its own. */
+/**
+ * Maximum number of linked currencies for which all directions are tried. In a larger group, each counts on its own.
+ */
 const LINKED_MAX = 8;
 
 /**
- * Share by which the value may exceed the limit before live orders are canceled, as a divisor: 1%. Otherwise, each small
- * move of a price would cancel and replace orders near the limit.
+ * Share by which the value may exceed the limit before live orders are canceled, as a divisor: 1%. Otherwise, each
+ * small move of a price would cancel and replace orders near the limit.
  */
 const SLACK_DIVISOR = 100n;
 
-/** Share of its value by which the fill of an order that reduces may raise the value by its price, as a divisor: 5%. */
+/** Maximum rise of the total value by the price of an order that only reduces, as a divisor of its own value: 5%. */
 const SPREAD_DIVISOR = 20n;
 
-/** Values of what an exchange adds to the distance of its base and its quote currency. */
+/** Values of the amounts of base and quote currency that an order, or all orders on one side of a book, exchange. */
 type Worth = { readonly of: DirectedExchange; readonly base: bigint; readonly quote: bigint };
 
-/** Directions of some currencies, the value of their distances in these directions, and the exchanges that raise it. */
+/**
+ * Total value of the distances of linked currencies, for one combination of their directions, and the exchanges that
+ * raise this value.
+ */
 type Case = { readonly value: bigint; readonly raisers: readonly DirectedExchange[] };
 
 const raisesIn = ({ side }: DirectedExchange, isBase: boolean): keyof Reach =>
   (side === 'buy') === isBase ? 'up' : 'down';
 
-/** Returns how an exchange changes a currency; `null` if it does not. */
+/** Returns the direction and amount by which an exchange changes a currency; `null` if it does not change it. */
 export function changeIn(
   currency: string,
   of: DirectedExchange,
@@ -110,7 +116,7 @@ export function changeIn(
   return i === -1 ? null : { direction: raisesIn(of, i === 0), amount: i === 0 ? of.base : of.quote };
 }
 
-/** Returns the distances of a currency if all exchanges happen that raise it, or all that lower it. */
+/** Returns the distances of a currency from its target, each as if all exchanges in its direction were filled. */
 export function reachWith(
   { currency, up, down }: Reach & { readonly currency: string },
   of: readonly DirectedExchange[],
@@ -124,8 +130,8 @@ export function reachWith(
 }
 
 /**
- * Whether the orders on one side of a base currency only reduce its distance, even if all of them fill. Such an order
- * exchanges one distance for another of the same value.
+ * Whether an order only reduces the distance of its base currency from the target, even if all orders in the same
+ * direction fill. Such an order changes the distance of its quote currency by about the same value.
  */
 export function isCovered(
   order: DirectedExchange,
@@ -137,8 +143,8 @@ export function isCovered(
 }
 
 /**
- * Returns the groups of currencies with prices that books link, each with all combinations of directions. An order
- * counts in a case by what its fill adds to the value, and not if it subtracts.
+ * Returns the groups of priced currencies that orders link, each with one case per combination of directions. An order
+ * counts in a case only if its fill would raise the value.
  */
 function casesOf(held: readonly PricedReach[], exchanges: readonly DirectedExchange[]): readonly (readonly Case[])[] {
   const priced = held.flatMap(({ price, ...one }) => (price === null ? [] : [{ ...one, price }]));
@@ -183,8 +189,8 @@ const largestOf = (cases: readonly Case[]): bigint =>
   cases.reduce((most, { value }) => (value > most ? value : most), 0n);
 
 /**
- * Returns the largest value that all distances can have together after any fills, each at the price at which the
- * currency can be bought. Currencies without a price are not in the value.
+ * Returns the largest total value of all distances after any combination of fills, each at the price at which the
+ * currency can be bought. The value does not include currencies without a price.
  */
 export function worstValue(held: readonly PricedReach[], exchanges: readonly DirectedExchange[]): WorstValue {
   const value = casesOf(held, exchanges).reduce((sum, cases) => sum + largestOf(cases), 0n);
@@ -193,8 +199,8 @@ export function worstValue(held: readonly PricedReach[], exchanges: readonly Dir
 }
 
 /**
- * Returns the orders that raise the value beyond `limit` if they fill, and do not only reduce. Cancels cannot lower what
- * is held, so only values beyond that count.
+ * Returns the orders that raise the value by their fills beyond the limit and its slack, without orders that only
+ * reduce. If the holdings alone are already beyond `limit`, their value is the limit, because cancels cannot lower it.
  */
 export function ordersBeyond(
   limit: bigint,
@@ -215,9 +221,9 @@ export function ordersBeyond(
 const largest = ({ up, down }: Reach): bigint => (up > down ? up : down);
 
 /**
- * Returns what an order would lead to if it exceeds the limit: the total value, or the name of a currency without a
- * price; `null` if the order is allowed. An order that does not raise the largest value, apart from the spread, is
- * always allowed. `ordered`: what the possibly live orders of the book exchange.
+ * Returns why an order would exceed the limit: the largest total value with the order, or the name of a currency
+ * without a price; `null` if the order is allowed. An order that does not raise the largest value, apart from the
+ * spread, is always allowed. `ordered`: amounts that the possibly live orders of the book exchange.
  */
 export function exceededValue(
   room: ValueRoom,
@@ -245,7 +251,7 @@ export function exceededValue(
   return isRaised ? (after.unpriced ?? after.value) : null;
 }
 
-/** Returns by how much the fill of an order that reduces may raise the value because of its price. */
+/** Returns the amount by which the price of an order that only reduces may raise the total value. */
 function spreadOf({ pair, base, quote }: DirectedExchange, held: readonly PricedReach[]): bigint {
   const [ofBase, ofQuote] = pair.map(name => held.find(({ currency }) => currency === name)?.price ?? null);
   if (!ofBase || !ofQuote) return 0n;

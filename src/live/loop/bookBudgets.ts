@@ -1,4 +1,6 @@
-/** Request budgets that the books of one bot share by value: reads of polled books, and placements while scarce. */
+/**
+ * Request budgets that the books of one bot share by value: reads of polled books, and placements in a scarce budget.
+ */
 import {
   FairShares,
   isBookEvent,
@@ -17,7 +19,7 @@ import {
 import type { MarketData } from '../market/marketData.ts';
 import { BookPolls, type SharedReads } from './bookPolls.ts';
 
-/** Time until a book that may not place now can probably place, in seconds. */
+/** Assumed time until a book that cannot place an order now can place one, in seconds. */
 const NEXT_CHANCE_S = 10;
 
 /** Use of the shared budgets by one book, in requests. */
@@ -39,7 +41,7 @@ export type BookBudgetOptions = {
   readonly markets: readonly Pick<MarketData, 'bookReads' | 'isOnStream' | 'poll' | 'pollState'>[];
   /** Rules of each book. */
   readonly instruments: () => readonly Instrument[];
-  /** Requests that are left in both budgets. */
+  /** Returns the requests that are left in the public and in the private budget. */
   readonly left: () => { readonly public: number; readonly private: number };
   /** Minimum time between two reads of one book. */
   readonly pollMs: Millis;
@@ -52,7 +54,8 @@ export class BookBudgets {
   readonly #symbols: readonly string[];
   readonly #risks: StaleRisks;
   readonly #shares: FairShares;
-  readonly #heldBack: number[];
+  /** For each book: number of orders that were not placed because the book had used its share. */
+  readonly #placementWaits: number[];
   /** Mid price of each book when it last placed an order; `null` before. */
   readonly #placedAt: (number | null)[];
   /** Shared reads of the polled books; `null` if each book is read every `pollMs`. */
@@ -63,7 +66,7 @@ export class BookBudgets {
     this.#options = options;
     this.#symbols = engine.books.map(({ symbol }) => symbol);
     this.#risks = new StaleRisks(this.#symbols);
-    this.#heldBack = this.#symbols.map(() => 0);
+    this.#placementWaits = this.#symbols.map(() => 0);
     this.#placedAt = this.#symbols.map(() => null);
     this.#shares = new FairShares(
       clock,
@@ -78,25 +81,25 @@ export class BookBudgets {
         : new BookPolls(clock, markets, { ...sharedReads, pollMs }, from);
   }
 
-  /** Learns from an event after the engine has applied it. */
+  /** Updates the estimates of the books after the engine has applied an event. */
   onStep(event: EngineEvent): void {
     if (this.#symbols.length < 2 || !isBookEvent(event)) return;
     const i = this.#symbols.indexOf(event.symbol ?? '');
     if (i === -1) return;
     if (event.kind === 'book') this.#risks.read(i, event.at, this.#options.engine.books[i]!.mid(event.at));
-    // Without the stream only the latest trade is read, which says nothing about their number.
+    // Without the stream, the bot reads only the latest trade of the book, so the number of trades is unknown.
     if (event.kind === 'public trade' && this.#options.markets[i]!.isOnStream) this.#risks.trade(i);
   }
 
   /**
-   * Whether a book can place an order now. Counts the order, as placed or as held back: while the budget is scarce, a
-   * book places up to its share.
+   * Whether a book can place an order now: while the budget is scarce, only if the book has not used its share. Counts
+   * the order, either as placed or as waiting.
    */
   place(book: string): boolean {
     const i = this.#symbols.indexOf(book);
     if (!this.#shares.mayPlace(book)) {
       this.#shares.refuse(book);
-      this.#heldBack[i]!++;
+      this.#placementWaits[i]!++;
       return false;
     }
     this.#shares.place(book);
@@ -104,16 +107,16 @@ export class BookBudgets {
     return true;
   }
 
-  /** Use of the budgets by one book. */
+  /** Returns the use of the budgets by one book. */
   use(i: number): BookBudgetUse {
     return {
       bookReads: this.#options.markets[i]!.bookReads,
       readWaits: this.polls?.waits[i] ?? 0,
-      placementWaits: this.#heldBack[i]!,
+      placementWaits: this.#placementWaits[i]!,
     };
   }
 
-  /** Returns what a new quote of each of some books saves. */
+  /** Returns the expected loss that a new quote saves, for each of the given books. */
   #placementValues(books: readonly string[], scarcity: number): readonly number[] {
     const risks = this.#currentRisks();
     return books.map(book => {
@@ -123,8 +126,8 @@ export class BookBudgets {
   }
 
   /**
-   * Returns what a new quote of a book saves, given how far the price has moved since its last order. It is 0 for a
-   * small move, so that the budget is kept for the other books.
+   * Returns the expected loss that a new quote of a book saves after the price move since its last order. Returns 0 for
+   * a small move, so that the other books can use the budget.
    */
   #placementValue(i: number, risk: StaleRisk, scarcity: number): number {
     const [mid, before] = [this.#risks.mid(i), this.#placedAt[i]!];

@@ -1,6 +1,6 @@
 /**
- * Reads of the polled books of one bot, if the public request budget does not allow to read every book as often as
- * configured: one read per slot, of the book where it is worth most.
+ * Reads of the polled books of one bot, if the public request budget is too small to read every book as often as
+ * configured: one read per slot, of the book whose read is worth most.
  */
 import { nextRead, oldestAge, readValue, type Clock, type Millis, type StaleRisk } from '../../core/index.ts';
 import type { PollState } from '../../marketdata/index.ts';
@@ -20,14 +20,14 @@ export type PolledMarket = {
   poll(): Promise<void>;
 };
 
-/** Interval of checks whether a book is due while none is. */
+/** Interval at which the bot checks whether a book is due, while no book is due. */
 const LOOK_MS: Millis = 100;
-/** Time that is left for the answer of a read before its book is stale, if the budget allows it. */
+/** Time that is reserved for the answer of a read before its book is stale, if the budget is large enough. */
 const ANSWER_MS: Millis = 1_000;
 const NO_VALUE = { value: 0, xi: Infinity } as const;
 
 export class BookPolls {
-  /** Time between two reads. */
+  /** Minimum time between two reads of any books. */
   readonly slotMs: Millis;
   readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #markets: readonly PolledMarket[];
@@ -38,7 +38,10 @@ export class BookPolls {
   readonly #waits: number[];
   #readAt: Millis = -Infinity;
 
-  /** `pollMs`: minimum time between two reads of one book. `left`: public requests that are left in the budget. */
+  /**
+   * `pollMs`: minimum time between two reads of one book. `left` returns the public requests that are left in the
+   * budget. `risks` returns the current risk of each book.
+   */
   constructor(
     clock: Pick<Clock, 'elapsed'>,
     markets: readonly PolledMarket[],
@@ -49,7 +52,7 @@ export class BookPolls {
     this.#markets = markets;
     this.#pollMs = pollMs;
     this.slotMs = Math.ceil(60_000 / perMinute);
-    // If the budget only just allows to read all books in turn, they are read in turn.
+    // If a turn of all books takes as long as a book stays fresh, the books are read in turn.
     const freshMs = Math.max(markets.length * this.slotMs, staleAfterMs - ANSWER_MS);
     this.#oldestMs = oldestAge(markets.length, this.slotMs, freshMs);
     this.#left = from.left;
@@ -57,18 +60,23 @@ export class BookPolls {
     this.#waits = markets.map(() => 0);
   }
 
-  /** For each book: number of slots in which it was due, and not read. */
+  /** For each book: number of slots in which the book was due, but another book was read. */
   get waits(): readonly number[] {
     return this.#waits;
   }
 
-  /** Time until the next slot; short if the slot has begun and no book is due. */
+  /**
+   * Time until the next call of `turn`: until the next slot, or a short time if the slot has started without a read.
+   */
   get pauseMs(): Millis {
     const pause = this.#readAt + this.slotMs - this.#clock.elapsed();
     return pause > 0 ? pause : LOOK_MS;
   }
 
-  /** Starts the read of this slot, and returns its promise; `null` if no book is due or the budget is used up. */
+  /**
+   * Starts the read of this slot, and returns its promise; `null` if the slot has not started, no book is due, or the
+   * budget is used up.
+   */
   turn(): Promise<void> | null {
     const now = this.#clock.elapsed();
     if (now < this.#readAt + this.slotMs) return null;
@@ -80,7 +88,7 @@ export class BookPolls {
     const risks = this.#risks();
     const books = due.map(({ i, age, isOnStream }) => ({
       age,
-      // The stream of such a book says the same as a read.
+      // If the stream reports the book, a read shows nothing new.
       ...(isOnStream ? NO_VALUE : readValue(risks[i]!, age / 1_000)),
     }));
     const next = nextRead(books, this.slotMs, this.#oldestMs);

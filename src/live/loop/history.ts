@@ -8,14 +8,14 @@ import type { OtherBook } from './otherBooks.ts';
 
 /** Maximum time for which a start waits for past trades on the disk, in ms. */
 const READ_MAX_MS = 20_000;
-/** Maximum time for which a start waits for past trades on the disk and of the lists, in ms. */
+/** Maximum time for which a start waits for past trades on the disk and in the exchange's lists, in ms. */
 const ALL_MAX_MS = 60_000;
 const BEAT_EVERY_MS = 1_000;
 
 type HistoryParts = Pick<RunParts, 'beside' | 'clock' | 'log' | 'venue'> & {
-  /** Writes a heartbeat; called every second. Default: none. */
+  /** Writes a heartbeat. Called every second until the history has been read. Default: none. */
   readonly onBeat?: (() => void) | undefined;
-  /** Aborts when the bot stops. The history then has what was read until then. Default: never. */
+  /** Aborts when the bot stops. The history then has only the trades that were already read. Default: never. */
   readonly stopping?: AbortSignal | undefined;
 };
 
@@ -45,7 +45,8 @@ export async function historiesOf(
 }
 
 /**
- * Returns the history for the strategy of a book; `null` if it needs none. Logs what it got.
+ * Returns the history for the strategy of a book; `null` if the strategy needs none. Logs the number of trades and their
+ * source.
  */
 export async function historyOf(
   { beside = {}, clock, log, venue: { exchange }, onBeat, stopping }: HistoryParts,
@@ -68,7 +69,8 @@ export async function historyOf(
     clock.after(ALL_MAX_MS, () => whole.abort(new Error(`reading takes longer than ${ALL_MAX_MS / 1_000} s`))),
   ];
   try {
-    // Read first: the trades of the own exchange continue from here, whatever the other lists have.
+    // The newest trade of the bot's exchange is read before the history: the stream continues from this trade, even if
+    // the lists are those of another exchange.
     const newest = lists && (await unlessEnded(() => exchange.trades(instrument.symbol, { limit: 1 }), end));
     const found = await readPastTrades(
       { instrument, run, time: () => clock.now(), ms },
@@ -88,7 +90,7 @@ export async function historyOf(
   }
 }
 
-/** Calls a function every `ms` until the timer is stopped. */
+/** Calls a function every `ms` until the returned timer is stopped. */
 function repeated(clock: Clock, ms: Millis, call: () => void): Timer {
   const again = (): Timer =>
     clock.after(ms, () => {

@@ -113,10 +113,10 @@ export type RunParts = {
   readonly beside?: BesideQuoting;
   readonly state: StateSide;
   readonly timing: LoopTiming;
-  /** Book reads that several books share; absent if the public budget allows to read each every `bookPollMs`. */
+  /** Book reads that several books share; absent if the public budget suffices to read each book every `bookPollMs`. */
   readonly sharedReads?: SharedReads | undefined;
   readonly watchers?: Watchers;
-  /** Symbols of the books that the run has only until their orders are settled; they are paused. Default: none. */
+  /** Symbols of paused books, which this run has only until their orders are settled. Default: none. */
   readonly leaving?: readonly string[];
 };
 
@@ -150,7 +150,9 @@ export type StopReport = {
   readonly ledgerMatches: boolean | null;
   /** Error that ended the run; `null` if there was none. */
   readonly failure: string | null;
-  /** Books that only a stop of their own had halted, while the whole bot was not halted; absent if there is none. */
+  /**
+   * Symbols of books that a stop of their own had halted while the whole bot was not halted; absent if there is none.
+   */
   readonly haltedAlone?: readonly string[];
 };
 

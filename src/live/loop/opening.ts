@@ -61,8 +61,8 @@ export const repeatIfUnknown: SendRead = async read => {
 export const readOnce: SendRead = read => read();
 
 /**
- * Reads the rules of one book and the account's fees on it; `send` is `readOnce` for a running bot. `onList` receives
- * the list of books, before the fees are read. Rejects with `CannotStart`.
+ * Reads the rules of one book and the account's fees in this book; `send` is `readOnce` for a running bot. `onList`
+ * receives the list of books before the fees are read. Rejects with `CannotStart`.
  */
 export async function readRules(
   exchange: Exchange,
@@ -99,7 +99,10 @@ export async function readRulesOfBooks(
   return { rules, others: read };
 }
 
-/** Books in the public list; a row that cannot be read may be that of any book. */
+/**
+ * Symbols of the books in the public list. `isReadable`: whether every row could be read; an unreadable row may be that
+ * of any book.
+ */
 export type ListedBooks = { readonly names: ReadonlySet<string>; readonly isReadable: boolean };
 
 /** Reads the row of one book in the public list of books. `onList` receives the list. Rejects with `CannotStart`. */

@@ -61,7 +61,7 @@ export type Reloaded =
 
 /**
  * Request to change runs. `next` is `null` if the configuration stays; the change is then immediate, even if the state
- * of some orders is unknown. `givesWay`: whether another request replaces this one.
+ * of some orders is unknown. `givesWay`: whether a later request replaces this one.
  */
 type Asked = {
   readonly next: RunSetup | null;
@@ -80,7 +80,7 @@ const ASKED_WAIT_MAX_MS = 120_000;
 const NOT_IN_TIME = `the next run could not start within ${ASKED_WAIT_MAX_MS / 1000} s, because the outcome of a request stayed unknown or the exchange could not be read`;
 const RELOAD_AGAIN = 'reload again when the order is settled';
 const STOPPING = 'the bot is stopping';
-const GAVE_WAY = 'another request came first';
+const GAVE_WAY = 'another request replaced this one';
 const OTHER = 'the bot is already changing to another run; retry when the new run has started';
 
 export class RecordingRotation {
@@ -103,7 +103,7 @@ export class RecordingRotation {
   /** Controller whose abort ends the pause before the next check. */
   #wake = new AbortController();
   #isOver = false;
-  /** Configuration as text for the next recording; `null`: that of the current one. */
+  /** Configuration as text for the next recording; `null` if the current recording has the same configuration. */
   #setup: string | null = null;
 
   /** Opens the first run. Rejects with `CannotStart` if the exchange does not allow the start. */
@@ -158,12 +158,14 @@ export class RecordingRotation {
     return this.#ask(next);
   }
 
-  /** As `reload`, for a change by the bot itself: any request by the operator comes first. */
+  /** Reloads as `reload` does, for a change by the bot itself. Any request by the operator replaces this request. */
   reloadAfterOthers(next: RunSetup): Promise<Reloaded> {
     return this.#ask(next, true);
   }
 
-  /** Whether the state of every order is known, except in books that leave with this run and the next. */
+  /**
+   * Whether the state of every order is known, except of orders in the books that this run has only until they settle.
+   */
   get isCalm(): boolean {
     const { account, books, elsewhere } = this.#run.engine;
     const { leaving = [] } = this.#options;
@@ -186,7 +188,10 @@ export class RecordingRotation {
     return this.#ask(null);
   }
 
-  /** Stores the text of a configuration that took effect without a new run, for the next recording. */
+  /**
+   * Stores the text of a configuration that took effect without a new run, for the next recording. Refuses a pending
+   * request by the bot itself, which has an older configuration.
+   */
   keepSetup(setup: string): void {
     this.#setup = setup;
     if (this.#asked?.givesWay === true) this.#answer({ kind: 'kept', why: GAVE_WAY });
@@ -208,12 +213,14 @@ export class RecordingRotation {
     });
   }
 
-  /** Books of the run that the pending request asks for; those of the current run without a request. */
+  /**
+   * Symbols of the books of the next run: those of the pending request, or those of the current run without a request.
+   */
   get #nextSymbols(): readonly [string, ...string[]] {
     return symbolsOfRun({ ...this.#options, ...this.#asked?.next });
   }
 
-  /** Whether these are the rules of the books of the next run. */
+  /** Whether the rules are those of exactly the books of the next run, in the same order. */
   #areOfNext({ rules, others }: RulesOfBooks): boolean {
     return [rules, ...others].map(({ instrument }) => instrument.symbol).join() === this.#nextSymbols.join();
   }
@@ -235,8 +242,8 @@ export class RecordingRotation {
   }
 
   /**
-   * Pauses the books that leave, so that their orders end before a change of runs: those of this run's options, and
-   * those that leave with the pending request.
+   * Pauses the books that the options of this run or the pending request remove, so that their orders end before a
+   * change of runs.
    */
   #leave(): void {
     this.#run.leave([...(this.#options.leaving ?? []), ...this.#leaving().map(({ symbol }) => symbol)]);
@@ -355,8 +362,8 @@ export class RecordingRotation {
   }
 
   /**
-   * Returns the rules of the books of the next run, and reads those of books that the current run does not have. `null`
-   * if they cannot be read; refuses the pending request if they can never be read.
+   * Returns the rules of the books of the next run. Reads the rules of books that the current run does not have.
+   * Returns `null` if some cannot be read. Refuses the pending request if a later read cannot succeed either.
    */
   async #ofNextBooks(known: RulesOfBooks): Promise<RulesOfBooks | null> {
     if (!this.#changesBooks()) return known;
@@ -390,7 +397,7 @@ export class RecordingRotation {
     const { failure, left, unread } = this.#ended;
     if (failure !== null) return;
     const lost = this.#leaving().filter(({ symbol }) => left.some(id => ended.engine.bookWith(id)?.symbol === symbol));
-    // The next run has the same books as before, and looks up the order.
+    // The next run keeps the books of the current run, and looks up the order.
     if (lost.length > 0)
       this.#answer({
         kind: 'kept',
@@ -412,8 +419,8 @@ export class RecordingRotation {
 
   /**
    * Tries until the next run is open or the process stops. If the first try with a new configuration fails, the next
-   * tries use the old configuration. `rolledFor`: request for which the run was ended. Returns the request whose run was
-   * opened, or `null`.
+   * tries use the old configuration. `rolledFor`: request for which the run was ended. Returns the request whose
+   * configuration the new run has; `null` if none does.
    */
   async #openNext(known: RulesOfBooks, rolledFor: Asked | null): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#journal.setup };
@@ -421,15 +428,15 @@ export class RecordingRotation {
     const { clock, log, venue } = before.options;
     let rules: RulesOfBooks | null = known;
     while (!this.#stopping.signal.aborted) {
-      // Another request may arrive while this attempt waits for the exchange, so the attempt keeps its own request. One
-      // that changes the books waits, because the orders of the ended run may not be settled.
+      // Another request may arrive while this attempt waits for the exchange, so the attempt keeps its own request. A
+      // new request that changes the books waits, because the orders of the ended run may not be settled.
       const asked = this.#asked === rolledFor || !this.#changesBooks() ? this.#asked : null;
       const keptSetup = this.#setup;
       const { setup = keptSetup ?? before.setup, ...parts } = asked?.next ?? {};
       const options = { ...before.options, ...parts };
       try {
         this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
-        // Only a reload makes a failed strategy again.
+        // A failed strategy stays failed in the next run, unless a reload creates it again.
         const makeEngine = asked?.next ? options.makeEngine : withFailures(options.makeEngine, failures);
         const next = await readRulesOfBooks(venue.exchange, symbolsOfRun(options), rules, readOnce);
         this.#run = await openRun({
@@ -465,11 +472,11 @@ export class RecordingRotation {
   }
 }
 
-/** Returns a function that makes an engine in which the strategies have already failed with these errors. */
+/** Returns `makeEngine`, but with strategies that have already failed with these errors; `null` for no error. */
 const withFailures =
   (makeEngine: RunSetup['makeEngine'], failures: readonly (string | null)[]): RunSetup['makeEngine'] =>
-  (...of) => {
-    const engine = makeEngine(...of);
+  (...args) => {
+    const engine = makeEngine(...args);
     for (const [i, failure] of failures.entries()) if (failure !== null) engine.quoteLogs[i]?.fail(failure);
     return engine;
   };

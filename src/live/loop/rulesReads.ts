@@ -30,7 +30,7 @@ type RulesSource = {
   readonly book: string;
   /** Whether the run has further books. Default: `false`. */
   readonly isOfSeveral?: boolean;
-  /** Receives each list of books that was read for this book; the list has all books. */
+  /** Receives each list of books that was read for this book. A list has all books of the exchange. */
   readonly onList?: (books: ListedBooks) => void;
 };
 
@@ -80,7 +80,7 @@ export class RulesReads {
     return this.#areInDoubt;
   }
 
-  /** Applies a list of books that was read for another book: a book that it lacks is removed. */
+  /** Applies a list of books that was read for another book. If the list lacks this book, the book was removed. */
   listed({ names, isReadable }: ListedBooks): void {
     if (!isReadable || names.has(this.#of.book)) return;
     this.#dueAt = Math.min(this.#dueAt, this.#run.clock.elapsed() + AGAIN_MS);
@@ -122,8 +122,8 @@ export class RulesReads {
   }
 
   /**
-   * Reads the rules and applies them to the run. Returns `null` if they cannot be read. A call during a read shares that
-   * read, so that no older answer is applied after a newer one.
+   * Reads the rules and applies them to the run. Returns `null` if they cannot be read. A call during a read shares
+   * that read, so that no older answer is applied after a newer one.
    */
   read(): Promise<Rules | null> {
     this.#reading ??= this.#readNow().finally(() => (this.#reading = null));

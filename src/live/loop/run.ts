@@ -93,7 +93,9 @@ export type RunOpening = RunParts & {
   readonly openingZero?: readonly string[];
   /** Time between the two equal reads of the balances that open a ledger. Default: 0. */
   readonly openingApartMs?: Millis;
-  /** Whether a run of this process precedes this one, so that its heartbeats must continue. Default: false. */
+  /**
+   * Whether this run follows another run of the process, so that heartbeats continue while it opens. Default: false.
+   */
   readonly isNext?: boolean;
 };
 
@@ -179,7 +181,7 @@ export class Run {
       );
     const absent = absentBooksText(ledger, books);
     if (absent !== null) log.warn({}, absent);
-    // A history can take seconds to read, so the account is read after it.
+    // Reading a history can take seconds, so the account is read after the history.
     const onBeat = options.isNext === true ? () => options.watchers?.onTurn?.(false) : undefined;
     const all = [rules, ...others];
     const histories = await historiesOf({ ...options, onBeat }, engine, all, options.others ?? [], journal.run);
@@ -345,7 +347,7 @@ export class Run {
     return this.#markets.map(([, { status }]) => status);
   }
 
-  /** Use of the shared request budgets by each book; empty with one book, which shares nothing. */
+  /** Use of the shared request budgets by each book; empty if there is only one book. */
   get budgetUses(): readonly BookBudgetUse[] {
     return this.#markets.length < 2 ? [] : this.#markets.map((_, i) => this.#budgets.use(i));
   }
@@ -355,7 +357,7 @@ export class Run {
     return this.#markets[0]![1];
   }
 
-  /** Pauses exactly these books, which a next run will not have, so that their orders end. */
+  /** Pauses exactly these books, which the next run will not have, so that their orders end. */
   leave(symbols: readonly string[]): void {
     this.#latch.leave(symbols);
   }
@@ -369,8 +371,8 @@ export class Run {
   };
 
   /**
-   * Reads the rules of every book in `symbols` (default: all) and applies them to this run. Returns `null` if those of a
-   * book cannot be read, for example because the exchange no longer lists it.
+   * Reads the rules of every book in `symbols` (default: all) and applies them to this run. Returns `null` if those of
+   * a book cannot be read, for example because the exchange no longer lists it.
    */
   readonly readRules = async (symbols?: readonly string[]): Promise<RulesOfBooks | null> => {
     const isRead = ({ known }: RulesReads) => symbols === undefined || symbols.includes(known.instrument.symbol);
@@ -723,9 +725,9 @@ export class Run {
     this.#underWay.add(done);
   }
 
-  /** Applies the list of books that was read for `of` to all other books. */
-  #listed(of: string, books: ListedBooks): void {
-    for (const rules of this.#rules) if (rules.known.instrument.symbol !== of) rules.listed(books);
+  /** Applies a list of books that was read for the book `symbol` to all other books. */
+  #listed(symbol: string, books: ListedBooks): void {
+    for (const rules of this.#rules) if (rules.known.instrument.symbol !== symbol) rules.listed(books);
   }
 
   /** Returns why an order that the engine has just decided must not be sent; `null` if nothing blocks it. */

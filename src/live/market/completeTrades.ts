@@ -1,7 +1,7 @@
 /**
  * Public trades of the stream without a gap, for a strategy that needs a history of trades: the trades that the stream
- * missed at the start and in outages are read from the exchange's lists and reported before the later ones. Until then,
- * the engine knows that trades are missing.
+ * missed at the start and in outages are read from the exchange's lists and reported before the later trades. Until
+ * then, a history gap is open in the engine.
  */
 import {
   byTradeNumber,
@@ -20,15 +20,17 @@ import { ListReads, pageAfter, readPastTrades, type TradeLists } from './pastTra
 
 /** Maximum number of trades of the stream that wait for the missed ones. The lists have the trades that are dropped. */
 const HELD_MAX = 10_000;
-/** Maximum number of pages in a row, of failed reads in a row, and pause after either. */
+/** Maximum number of pages that are read without a pause. */
 const PAGES_MAX = 5;
+/** Number of failed reads in a row after which the missed trades are given up. */
 const FAILURES_MAX = 4;
+/** Pause before the next read after `PAGES_MAX` pages, a failed read, or a list that may lack trades. */
 const AGAIN_MS = 5_000;
 
 /** History that the strategy got at the start of the run. */
 export type GivenHistory = Pick<Extract<EngineEvent, { kind: 'history' }>, 'last' | 'trades'>;
 
-/** History that the trades of the stream continue, and how. */
+/** History that the trades of the stream continue, and options for reading the missed trades between both. */
 export type ContinuedHistory = Pick<
   CompleteTradesOptions,
   'history' | 'historyMs' | 'tradeReportDelayMaxMs' | 'canReadLatest'
@@ -43,11 +45,11 @@ export type CompleteTradesOptions = {
   readonly step: (event: EngineEvent) => void;
   /** History that the trades continue; `last` is the number of its newest trade, `null` if unknown. */
   readonly history: GivenHistory;
-  /** Time of past trades that the strategy needs. */
+  /** Length of the history that the strategy needs. */
   readonly historyMs: Millis;
-  /** Maximum delay with which the lists have a trade. A read that begins after this delay has every earlier trade. */
+  /** Maximum delay until the lists show a trade. A read that starts after this delay shows the trade. */
   readonly tradeReportDelayMaxMs: Millis;
-  /** Whether the lists alone can give a history. Those of paper trading begin with it, so they cannot. */
+  /** Whether the lists can have a complete history. Those of paper trading lack trades from before its start. */
   readonly canReadLatest: boolean;
   readonly onBroken: (error: unknown) => void;
 };
@@ -55,16 +57,15 @@ export type CompleteTradesOptions = {
 export class CompleteTradeFeed {
   readonly #options: CompleteTradesOptions;
   readonly #history: TradeReporter;
-  /** Number of the newest reported trade. */
+  /** Number of the newest reported trade; `null` if unknown. */
   #last: bigint | null;
-  /** Trades that wait until the missed ones are reported; `null` if none was missed. */
+  /** Trades of the stream that wait until the missed trades are reported; `null` if no trade is missing. */
   #held: StreamTrade[] | null = [];
-  /**
-   * Time since which no trade is missing in `#held`, the same by the steady clock, and the number of trades there from
-   * before that time.
-   */
+  /** Time since which no trade is missing in `#held`. */
   #heldSince: Millis = Infinity;
+  /** `#heldSince` by the steady clock. */
   #heldSinceElapsed: Millis = Infinity;
+  /** Number of trades in `#held` from before `#heldSince`. */
   #heldBefore = 0;
   /** Latest problem of the lists that was logged. */
   #problem: string | null = null;
@@ -95,7 +96,7 @@ export class CompleteTradeFeed {
     this.#held.push(...trades);
     if (this.#held.length <= HELD_MAX) return;
     this.#held = this.#held.slice(-HELD_MAX / 2);
-    // Without the lists, the trades are complete only from here on.
+    // The dropped trades are only in the lists, so the trades in `#held` are complete only from now on.
     if (this.#isCurrent) this.#heldFromNow();
   }
 
@@ -117,6 +118,7 @@ export class CompleteTradeFeed {
       .finally(() => (this.#isReading = false));
   }
 
+  /** Records that no trade is missing in `#held` from now on. */
   #heldFromNow(): void {
     this.#heldSince = this.#options.time();
     this.#heldSinceElapsed = this.#options.clock.elapsed();
@@ -124,8 +126,8 @@ export class CompleteTradeFeed {
   }
 
   /**
-   * Reports the missed trades page by page, then those of the stream. A list can be late: it has all missed trades if
-   * it has one that the stream sent, or once its maximum delay has passed.
+   * Reports the missed trades page by page, then those of the stream. A list can be late: it has all missed trades only
+   * if it has the first trade since `#heldSince`, or if its maximum delay has passed since then.
    */
   async #catchUp(): Promise<void> {
     const { clock, historyMs, log, time, tradeReportDelayMaxMs } = this.#options;
@@ -137,7 +139,8 @@ export class CompleteTradeFeed {
       if (signal.aborted) return;
       const isTooOld = page?.isFull === true && pages + 1 >= PAGES_MAX && page.newestAt < time() - historyMs;
       failures = page === null ? failures + 1 : 0;
-      // Trades that a stream loses after this read would be missed. Once it is current again, the next read has them.
+      // If the stream is no longer current, trades after this read may be missing. The next read has them, once the
+      // stream is current again.
       if (!this.#isCurrent) return;
       const first = this.#held?.[this.#heldBefore];
       const hasFirst = first !== undefined && this.#last !== null && this.#last >= BigInt(first.tid);
@@ -155,8 +158,8 @@ export class CompleteTradeFeed {
         if (signal.aborted || !this.#isCurrent) return;
         isLatestRead = true;
         if (isGivenUp) {
-          log.warn({}, 'public trades were missed and cannot be read; the strategy needs its history of trades again');
-          return this.#startAnew();
+          log.warn({}, 'public trades were missed and cannot be read; the strategy must build its history again');
+          return this.#restartWithHeld();
         }
       }
       pages = page?.isFull === true ? pages + 1 : PAGES_MAX;
@@ -184,18 +187,18 @@ export class CompleteTradeFeed {
   }
 
   /**
-   * Starts the history again with the latest trades of the lists, which may be late. Returns `false` if they reach back
-   * less far than the trades of the stream.
+   * Starts the history again with the latest trades of the lists, which may be late. Returns `false` without doing so
+   * if the lists cannot be read, reach back less far than the trades of the stream, or lack trades that were reported.
    */
   async #readLatest(): Promise<boolean> {
     const { historyMs: ms, instrument, lists, time } = this.#options;
     const { signal } = this.#stopping;
     const warn = (problem: string) => this.#warn(problem);
-    const of = { instrument: instrument(), run: 0, time, ms };
-    const latest = await readPastTrades(of, { sources: [], lists }, warn, signal, signal);
+    const wanted = { instrument: instrument(), run: 0, time, ms };
+    const latest = await readPastTrades(wanted, { sources: [], lists }, warn, signal, signal);
     if (signal.aborted || latest.last === null || latest.since > this.#heldSince) return false;
     const last = BigInt(latest.last);
-    // Trades that were already reported cannot be taken back by an older list.
+    // A list that lacks reported trades is too old: the strategy already knows these trades.
     if (this.#last !== null && last < this.#last) return false;
     this.#last = last;
     this.#history.report(latest);
@@ -203,8 +206,8 @@ export class CompleteTradeFeed {
     return true;
   }
 
-  /** Starts the history again with the trades of the stream. */
-  #startAnew(): void {
+  /** Starts the history again with the waiting trades of the stream. */
+  #restartWithHeld(): void {
     const { time } = this.#options;
     const held = this.#held ?? [];
     this.#held = null;

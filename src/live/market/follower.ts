@@ -108,8 +108,8 @@ export class Follower {
   }
 
   /**
-   * Returns the elapsed time at which the sink last had the current market; `-Infinity` before its first book. Unlike
-   * `isFresh`, it does not wait for a missed read cycle.
+   * Returns the time, by the steady clock, at which the sink last had the current market; `-Infinity` before its first
+   * book. Unlike `isFresh`, this time shows an outage before a whole read cycle is missed.
    */
   get freshAt(): Millis {
     return this.#freshAt;

@@ -27,8 +27,8 @@ export type MarketDataOptions = {
   /** Creates the feeds of live prices from which the reference price is computed; absent if none are configured. */
   readonly newLivePrices?: (() => readonly LivePriceFeed[]) | undefined;
   /**
-   * History of trades that the strategy got, whose `last` trade the trades of the stream continue; absent if the
-   * strategy needs none.
+   * History of trades that the strategy got at the start of the run. The trades of the stream continue after its `last`
+   * trade. Absent if the strategy needs no history.
    */
   readonly history?: ContinuedHistory | undefined;
   /** Pause between two polls of the book. If the stream sends nothing for this time, a poll checks the book. */

@@ -42,18 +42,18 @@ export type PastTradesSource = {
   /** Name of the source, as text for the operator. */
   readonly name: string;
   /**
-   * Resolves to the latest complete trades of the book since a time, or to `null` if there are none. `run`: number of
-   * the run that needs them. `signal` aborts if the trades are no longer needed. Rejects with the problem of the
-   * source.
+   * Resolves to the latest complete trades that the source has for a run, or to `null` if it has none. `signal` aborts
+   * if the trades are no longer needed. Rejects with the problem of the source.
    */
   readonly read: (wanted: WantedTrades, signal: AbortSignal) => Promise<CompleteTrades | null>;
 };
 
-/** Trades that a run needs; plain data, so that it can be sent to another thread. */
+/** Trades that a run needs. Plain data, which can be sent to another thread. */
 export type WantedTrades = {
   readonly instrument: Pick<Instrument, 'symbol' | 'tick' | 'lot'>;
+  /** Time since which the run needs the trades. */
   readonly since: Millis;
-  /** Number of the run. */
+  /** Number of the run, whose own recording is not a source. */
   readonly run: number;
 };
 
@@ -101,8 +101,8 @@ export class RecentTrades {
 
 /**
  * Returns the trades of the last `ms`, as far as the sources and the lists have them without a gap. `warn` receives
- * the problem of a source that is then not used. After `signal` aborts, no source is read further; after `end` aborts,
- * no list either.
+ * the problem of a source that is then not used. After `signal` aborts, the sources are no longer read; after `end`
+ * aborts, the lists are not read either.
  */
 export async function readPastTrades(
   of: { readonly instrument: Instrument; readonly run: number; readonly time: () => Millis; readonly ms: Millis },
@@ -173,7 +173,7 @@ type Joined = {
   readonly last: bigint | null;
 };
 
-/** Reads of the exchange's lists, one page each, and what could not be used. */
+/** Reads of the exchange's lists, one page each, and the listed trades that could not be used. */
 export class ListReads {
   readonly #lists: TradeLists;
   readonly #instrument: Instrument;
@@ -181,7 +181,7 @@ export class ListReads {
   readonly #leftOut: string[] = [];
   #oddId: string | null = null;
 
-  /** Creates reads of the lists. After `end` aborts, each page counts as unreadable, also one that is being read. */
+  /** Creates reads of the lists. After `end` aborts, each page counts as unreadable, even if its read has started. */
   constructor(lists: TradeLists, instrument: Instrument, end?: AbortSignal) {
     this.#end = end;
     this.#lists = lists;
@@ -193,14 +193,14 @@ export class ListReads {
     return this.#lists.limits.tradesPage;
   }
 
-  /** Trades of the lists that are missing in the history, as text for the operator; `null` if there are none. */
+  /** Reason why the history lacks listed trades, as text for the operator; `null` if it lacks none. */
   get problem(): string | null {
     if (this.#oddId !== null)
       return `the exchange lists a trade with the id ${JSON.stringify(this.#oddId)}, expected a whole number; the list is not used`;
     const [first, ...others] = this.#leftOut;
     if (first === undefined) return null;
     const which = others.length === 0 ? `trade ${first}` : `trade ${first} and ${counted(others.length, 'other')}`;
-    return `the history lacks ${which} of the exchange's list, because price or amount are not valid in this book`;
+    return `the history lacks ${which} of the exchange's list, because the price or amount is not valid in this book`;
   }
 
   /** Returns the trades of a page in the order of the list; `null` if a row cannot be read. */
@@ -213,7 +213,7 @@ export class ListReads {
     return odd === undefined ? found.value : null;
   }
 
-  /** Returns trades in units of the instrument, as in live data. */
+  /** Returns trades in units of the instrument, without trades whose price or amount is not valid in the book. */
   numbered(rows: readonly PublicTrade[]): readonly NumberedTrade[] {
     return rows.flatMap(({ tid, createdAt, price: text, amount, makerSide }): readonly NumberedTrade[] => {
       const price = priceOrNull(this.#instrument, text);
@@ -226,7 +226,7 @@ export class ListReads {
   }
 }
 
-/** Resolves to the result of a read, or to `null` once `end` aborts; the result is then not used. */
+/** Resolves to the result of a read, or to `null` as soon as `end` aborts. A later result is discarded. */
 export async function unlessEnded<T>(read: () => Promise<T>, end: AbortSignal | undefined): Promise<T | null> {
   if (end === undefined) return read();
   if (end.aborted) return null;
@@ -241,10 +241,10 @@ export async function unlessEnded<T>(read: () => Promise<T>, end: AbortSignal | 
   }
 }
 
-/** Page of trades after the one with a number, oldest first. */
+/** Page of the trades after the trade with a given number, oldest first. */
 export type LaterTrades = {
   readonly trades: readonly NumberedTrade[];
-  /** Number of the newest trade of the page, even if it has no place in the history. */
+  /** Number of the newest trade of the page, even if this trade is not valid; the given number on an empty page. */
   readonly newest: bigint;
   /** Time of the newest trade; `null` on an empty page. */
   readonly newestAt: Millis | null;
@@ -252,7 +252,7 @@ export type LaterTrades = {
   readonly isFull: boolean;
 };
 
-/** Returns the page of trades after the one with a number; `null` if the list cannot be read. */
+/** Returns the page of the trades after the trade with the number `last`; `null` if the list cannot be read. */
 export async function pageAfter(reads: ListReads, last: bigint): Promise<LaterTrades | null> {
   const found = await reads.page({ marker: String(last), sort: 'asc' });
   if (found === null) return null;
@@ -265,8 +265,8 @@ export async function pageAfter(reads: ListReads, last: bigint): Promise<LaterTr
 }
 
 /**
- * Returns every trade after the one with a number, oldest first; `null` if the lists cannot be read, or have more of
- * them than `PAGES_MAX` pages.
+ * Returns every trade after the trade with the number `last`, oldest first; `null` if the lists cannot be read, or if
+ * these trades fill more than `PAGES_MAX` pages.
  */
 async function tradesAfter(reads: ListReads, last: bigint): Promise<readonly NumberedTrade[] | null> {
   const trades: NumberedTrade[] = [];

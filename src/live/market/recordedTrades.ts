@@ -69,7 +69,7 @@ export class TradesOfRun {
     if (event.kind === 'history') this.#found = historyAtStart(event, this.#wanted);
     if (event.kind !== 'public trade' || this.#found === null) return;
     const { price, amount, side, tid, tradedAt: at = event.at } = event;
-    // A run that needs a history reports each trade with its number, and while it polls, sometimes the last price.
+    // An event without a number is not a trade: a run that polls also reports the price of the last trade.
     if (tid === undefined || amount === undefined || side === undefined) return;
     const trade = { tid: BigInt(tid), at, price, amount, side };
     if (at >= this.#wanted) this.#found.recent.add(trade);
@@ -85,7 +85,8 @@ export class TradesOfRun {
 }
 
 /**
- * Returns the start of complete trades that an event of a recorded run reports; `null` without a number to go on from.
+ * Returns the complete trades that the history of a recorded run starts with; `null` if the number of its newest trade
+ * is unknown.
  */
 function historyAtStart(event: Extract<EngineEvent, { kind: 'history' }>, wanted: Millis): Found | null {
   const { since, last, trades } = event;

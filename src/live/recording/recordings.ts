@@ -46,7 +46,7 @@ export const recordingName = (run: number): string => `run-${run}.rec`;
 /** Size of the length and the checksum before each compressed piece of a recording, in bytes. */
 const HEAD_BYTES = 8;
 /**
- * Maximum uncompressed size of a separately compressed piece of a recording. Lines beyond it go into further pieces.
+ * Maximum uncompressed size of a separately compressed piece of a recording. Further lines are written to new pieces.
  */
 const PIECE_MAX_BYTES = 32 * 1024 * 1024;
 /**

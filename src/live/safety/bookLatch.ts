@@ -1,6 +1,6 @@
 /**
- * Latches of single books: halt, pause and reduce-only of one book, beside those of the whole bot. Each book has a
- * folder of its own in the state directory.
+ * Latches of single books: halt, pause and reduce-only of one book, in addition to those of the whole bot. Each book
+ * has a folder of its own in the state directory.
  */
 import { lstatSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -34,7 +34,7 @@ export function bookLatchIn(stateDir: string, symbol: string): BookLatch {
   const latch = latchIn(dir, { file: join(stateDir, LIFTED_FILE), book: symbol });
   const write = <T>(change: () => T): T => {
     makeFolder(dir, 0o700);
-    // Also for a folder that exists: a killed command may have made it without a sync.
+    // An existing folder is synced too, because a command that was killed may have made the folder without a sync.
     for (const folder of [dirname(dir), stateDir, dirname(stateDir)]) syncFolder(folder);
     return change();
   };
@@ -58,7 +58,7 @@ export function bookLatchIn(stateDir: string, symbol: string): BookLatch {
     setReduce: reduce => write(() => latch.setReduce(reduce)),
     setPause: pause =>
       write(() => {
-        // The folder of the book alone does not show whether another user can replace it.
+        // Another user can replace the folder of the book if the folders above it cannot be trusted.
         assertStateDirTrusted(stateDir);
         latch.setPause(pause);
       }),
@@ -78,22 +78,24 @@ export const bookStopsIn = (stateDir: string): readonly { readonly book: string;
   });
 
 /**
- * Returns the books that have a folder of latches in a state directory, also those that no bot quotes any more. If the
- * folder of all books cannot be read, returns none; `unreadBookLatches` reports it.
+ * Returns the books that have a folder of latches in a state directory, including books that the bot no longer quotes.
+ * If the folder of all books cannot be read, returns none; `unreadBookLatches` reports this.
  */
 export function booksWithLatches(stateDir: string): readonly string[] {
   const found = foldersOfBooks(stateDir);
   return typeof found === 'string' ? [] : found;
 }
 
-/** Returns the halt that each book has while the folder of all books cannot be read; `null` if it can. */
+/**
+ * Returns the halt that applies to each book while the folder of all books cannot be read; `null` if it is readable.
+ */
 export function unreadBookLatches(stateDir: string): Halt | null {
   const found = foldersOfBooks(stateDir);
   if (typeof found !== 'string') return null;
   return { reason: `the stops of single books cannot be read: ${found}`, at: 0, by: 'bot' };
 }
 
-/** Returns the names of the folders of books, or why they cannot be read. */
+/** Returns the names of the folders of books, or the reason why the folder of all books cannot be read, as text. */
 function foldersOfBooks(stateDir: string): readonly string[] | string {
   const all = join(stateDir, BOOK_LATCHES_FOLDER);
   try {

@@ -38,7 +38,7 @@ export type CancelAllOptions = {
 export type ListedOrder = {
   readonly oid: string;
   readonly id: string;
-  /** Symbol of its book; absent if its row cannot be read. */
+  /** Symbol of the order's book; absent if the row of the order has no readable book. */
   readonly book?: string;
 };
 
@@ -120,7 +120,7 @@ type OrderList = {
   readonly rows: number;
 };
 
-/** Returns the query for the open orders in the books of a bot: for the whole account if there may be several books. */
+/** Returns the query for the open orders of a bot: of one book, or of the whole account if the bot may have several. */
 export const ordersQuery = ({
   book,
   others = [],

@@ -67,7 +67,9 @@ export interface Latch {
    * when the operator ended it. Returns `false` while `isLifting`.
    */
   takeLifted(): boolean;
-  /** Whether an operator is resuming: the resume is on disk, but a halt or reduce-only state that it ends is still set. */
+  /**
+   * Whether an operator is resuming: the resume is on disk, but a halt or reduce-only state that it ends is still set.
+   */
   isLifting(): boolean;
   /** Reserves disk space for a halt, in case the disk is full later. Throws if there is no space. */
   reserve(): void;
@@ -238,7 +240,10 @@ export function latchIn(dir: string, log: LiftedLog = { file: join(dir, LIFTED_F
 /** Maximum numbers of bytes and lines that are read from the end of the log. */
 const LIFTED_SHOWN = { bytes: 1_048_576, lines: 2_000 };
 
-/** Ended stop, with the stop that it ended; `book` is absent if it was one of the whole bot. */
+/**
+ * End of a stop: its time, actor and reason, and the stop that ended (`lifted`). `book` is the symbol of the stopped
+ * book, absent if the whole bot was stopped.
+ */
 type LiftedStop = Halt & { readonly lifted: Halt | null; readonly book?: string };
 
 /**

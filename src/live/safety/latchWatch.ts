@@ -24,11 +24,11 @@ type LatchedBook = {
   reduce: string | null;
   /** Reason of the pause in the latch, whether or not a pause of the account hides it. */
   pause: string | null;
-  /** Whether the book leaves the bot. It is then paused, whatever the latches say. */
+  /** Whether the bot will no longer have this book. The book is then paused, whatever its latches are. */
   isLeaving: boolean;
 };
 
-/** Reason of the pause of a book that leaves the bot. */
+/** Reason of the pause of a book that the bot will no longer have. */
 const LEAVING = 'the configuration no longer has this book';
 
 export class LatchWatch {
@@ -122,8 +122,8 @@ export class LatchWatch {
   }
 
   /**
-   * Latches reduce-only for the account because of a loss. Call this before the resume of a book is applied, which
-   * restarts the measurement of its losses.
+   * Latches reduce-only for the account because of a loss. Called before a resume of a book is applied, because the
+   * resume restarts the measurement of the book's losses.
    */
   #latchLoss(): void {
     const reason = this.#ofAccount.reducingBecause;
@@ -172,8 +172,8 @@ export class LatchWatch {
   }
 
   /**
-   * Books that only a stop of their own has halted. Empty if the whole bot is halted, also by a halt that the disk did
-   * not accept.
+   * Symbols of the books that only a stop of their own has halted. Empty if the whole bot is halted, even by a halt
+   * that could not be written to disk.
    */
   get haltedAlone(): readonly string[] {
     if ((this.#ofAccount.haltedBecause ?? this.#latch.read()) !== null) return [];
@@ -192,7 +192,7 @@ export class LatchWatch {
       haltedBecause: this.#first(halts, 'haltedBecause', () => this.#latch.read()),
       reducingBecause:
         this.#first(reduces, 'reducingBecause', () => this.#latch.readReduce()) ??
-        // A loss is one of the account, also in a book that is already reduce-only.
+        // A loss makes the whole account reduce-only, even if its book was already reduce-only for another reason.
         reduces.find(book => book.reducingLoss !== null)?.reducingLoss ??
         null,
       isWithinLimit,
@@ -230,8 +230,8 @@ export class LatchWatch {
   }
 
   /**
-   * Pauses exactly these books, so that their orders end and no new one is placed. In the other books, only the pauses
-   * of the latches continue.
+   * Pauses exactly these books, so that their orders end and no new order is placed. In the other books, only the
+   * pauses of the latches continue.
    */
   leave(symbols: readonly string[]): void {
     for (const of of this.#books) {

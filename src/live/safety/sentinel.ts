@@ -132,7 +132,7 @@ class Sentinel {
   #added: readonly string[] = [];
   /** Whether the last read of the further books failed. */
   #mayHaveOthers = false;
-  /** State for which the bot's orders are verified to have ended; `null` if they are not verified. */
+  /** State in which the sentinel has verified that no order of the bot is open; `null` if it has not verified this. */
   #clearedFor: 'halt' | 'hold' | null = null;
 
   constructor(options: SentinelOptions) {
@@ -149,7 +149,7 @@ class Sentinel {
       const seen = this.#look();
       reason = counted ?? seen;
     }
-    // A hold that became a halt is verified and reported again.
+    // If a hold has become a halt, the sentinel verifies the orders and reports the result again.
     if (reason !== null && this.#clearedFor !== this.#state()) await this.#clear(reason, signal);
     // Orders of a halted or dead bot are checked again and again, because its earlier requests may still arrive.
     else if (this.#clearedFor !== null && this.#isTime(COUNT_EVERY_MS)) {
@@ -318,7 +318,7 @@ class Sentinel {
     return { ...this.#options, others, mayHaveOthers, connectivity: this.#connectivity };
   }
 
-  /** Reads the further books. If they cannot be read, the orders of the whole account are read. */
+  /** Reads which further books the bot has. If this fails, the bot's orders are looked for in the whole account. */
   async #readOthers(): Promise<void> {
     const { book, others = [], readOthers } = this.#options;
     if (readOthers === undefined) return;
@@ -337,7 +337,7 @@ class Sentinel {
     }
   }
 
-  /** Returns whether trading is halted, or only the bot's quotes are held. */
+  /** Returns `halt` if trading is halted, and otherwise `hold`: only the bot's quotes are blocked. */
   #state(): 'halt' | 'hold' {
     return this.#options.latch.read() !== null || this.#owed !== null ? 'halt' : 'hold';
   }

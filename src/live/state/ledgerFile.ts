@@ -32,13 +32,13 @@ export type LedgerFile = {
   readonly profit: ProfitSinceOpening | null;
   /** Profit since the opening at the end of each UTC hour, oldest first. */
   readonly hours: readonly ProfitSinceOpening[];
-  /** Book of the bot, with several the first; `null` if the state does not contain it. */
+  /** Symbol of the bot's first book; `null` if the state does not contain it. */
   readonly book: string | null;
-  /** Further books with a stored state, also those that the bot no longer quotes; absent if there is none. */
+  /** Further books with a stored state, including books that the bot no longer quotes; absent if there is none. */
   readonly otherBooks?: readonly LedgerBook[];
 };
 
-/** Further book of a ledger, as the fields of the same name of `LedgerFile` describe the first. */
+/** Further book of a ledger. In `LedgerFile`, the fields of the same names describe the first book. */
 export type LedgerBook = Pick<LedgerFile, 'profit' | 'hours'> & { readonly book: string };
 
 /** Reads the ledger; `null` if no ledger exists. Rejects if the file cannot be trusted. */

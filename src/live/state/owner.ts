@@ -7,8 +7,8 @@ import { hasOrderBooks, NONCES_ELSEWHERE } from './stateFile.ts';
 /** One bot on one account. */
 export type Owner = {
   /**
-   * Address of the exchange; `null` for an embedded exchange. The state is then bound to no account, because the
-   * account ends with the exchange, except for a paper account.
+   * Address of the exchange; `null` for an embedded exchange. The account of an embedded exchange ends with it, so the
+   * state is then bound to no account, except to a paper account.
    */
   readonly venue: string | null;
   /**
@@ -24,8 +24,8 @@ export type Owner = {
 };
 
 /**
- * Fingerprint of a paper account, the number of processes that have used it, and the id of the last one's start, which
- * ledgers of earlier versions do not have.
+ * Fingerprint of a paper account, the number of processes that have used the account (`opens`), and the id of the last
+ * process start (`start`). Ledgers of earlier versions lack `start`.
  */
 export type PaperOwner = { readonly account: string; readonly opens: number; readonly start?: string };
 

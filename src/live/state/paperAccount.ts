@@ -70,7 +70,7 @@ export function openPaperAccount(dir: string): PaperAccountFile {
  * Locks the file against every other process until `release`, which leaves no file of SQLite open, so that the
  * directory can be moved before. Returns `null` if there is no file, or if the file is damaged: no process can use it.
  * @throws StateInUse if another process has the file open.
- * @throws Error with one line and the remedy if the disk or a permission prevents the lock.
+ * @throws Error with the reason and the remedy in one line if the disk or a permission prevents the lock.
  */
 export function lockPaperAccount(dir: string): { release(): void } | null {
   const file = join(dir, PAPER_ACCOUNT_FILE);

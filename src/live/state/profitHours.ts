@@ -7,12 +7,12 @@ import { sumOf } from './rowChecksums.ts';
 /** Maximum number of stored hours (four years). If there are more, the oldest hours are deleted. */
 export const HOURS_MAX = 35_064;
 
-/** Profit at the end of an hour. `symbol`: book, if it is not the first. */
+/** Profit of a book at the end of an hour. `symbol`: symbol of the book; absent for the first book. */
 export type BookHour = ProfitSinceOpening & { readonly symbol?: string };
 
 /**
- * Returns the account name in the table of hours for a book; `undefined`: the first book, whose hours have the
- * account's name.
+ * Returns the name under which the table of hours has the hours of a book. Without a symbol, returns the account's
+ * name, which the hours of the first book have.
  */
 const hoursOf = (account: string, symbol: string | undefined): string =>
   symbol === undefined ? account : `book ${symbol} of ${account}`;
@@ -41,7 +41,8 @@ function writeHoursOf(db: Database.Database, account: string, ended: readonly Pr
 }
 
 /**
- * Returns the profit since the opening at the end of each UTC hour, oldest first. `symbol`: book; absent for the first.
+ * Returns the profit of a book since the opening at the end of each UTC hour, oldest first. Without a symbol, returns
+ * the profit of the first book.
  */
 export function hoursIn(db: Database.Database, account: string, symbol?: string): readonly ProfitSinceOpening[] {
   const rows = db

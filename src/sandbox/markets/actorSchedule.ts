@@ -1,11 +1,11 @@
 /** Timer of a simulated market: runs the events of its actors in order of time, on a clock that may be late or jump. */
 import type { Clock, Millis, Timer } from '../../core/index.ts';
 
-/** Maximum number of events that are run at once. */
+/** Maximum number of events that are run without a return to the clock. */
 const EVENTS_AT_ONCE = 5_000;
 /**
- * Maximum jump of the clock, in ms. After a larger jump, such as by a suspension of the machine, the missed time is
- * skipped.
+ * Maximum delay of the earliest event, in ms. After a larger delay, such as a suspension of the machine, the market
+ * skips the missed time.
  */
 const SKIP_MS = 600_000;
 
@@ -16,10 +16,10 @@ export class ActorSchedule {
   #clock: Clock | undefined;
   #timer: Timer | undefined;
   #stopped = false;
-  /** Elapsed time of the clock at which the market's own time starts, in ms. */
+  /** Time of the clock, in elapsed ms, at which the market's own time is 0. */
   #origin: Millis = 0;
 
-  /** `act` runs the event of an actor and must set the actor's next due time. */
+  /** `act` runs the event of an actor and must set the due time of the actor's next event. */
   constructor(act: (actor: number, seconds: number) => void) {
     this.#act = act;
   }
@@ -30,7 +30,7 @@ export class ActorSchedule {
     this.#origin = clock.elapsed();
   }
 
-  /** Waits for the earliest event. */
+  /** Starts the timer of the earliest event. */
   sleep(): void {
     const clock = this.#clock!;
     const due = this.#origin + Math.min(...this.due) * 1000;

@@ -392,9 +392,9 @@ export class FollowedMarket {
   }
 
   /**
-   * Fills completely each chosen order whose price the market has reached or passed. `best` has the best opposite price
-   * for each side of the orders. `isChosen`: whether an order comes from an earlier process, so that an order placed
-   * since then is not filled.
+   * Completely fills each chosen order whose price the market has reached or passed. `best` has the best opposite price
+   * for each side of the orders. `isChosen` is true only for orders of an earlier process: orders that were placed
+   * since then are not filled.
    */
   #fillPassed(best: Readonly<Record<Side, Price>>, isChosen: (order: Own) => boolean): void {
     for (const side of SIDES) {

@@ -88,8 +88,8 @@ export type LinkedFlows = {
 export const isLinkedCurrency = (currency: string): boolean => VALUES[currency] !== undefined;
 
 /**
- * Returns the linked markets. All markets must start at one time of one clock. Equal options give equal markets, and
- * each market is the same whichever others run.
+ * Returns the linked markets. All markets must start at one time of one clock. Equal options give equal markets. A
+ * market does not depend on which of the other markets run.
  */
 export function linkedFlows(options: LinkOptions): LinkedFlows {
   const { seed, leadMs = 0, basis = NO_BASIS, noiseBps = { here: 0.5, there: 0.2 }, correlation = 0 } = options;

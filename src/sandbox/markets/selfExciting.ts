@@ -24,7 +24,7 @@ export class SelfExciting {
   /** Logarithm of the current activity. Starts high, so that a new exchange shows trades early. */
   #activity: number;
 
-  /** `moved` is called after each step of time, with its length in seconds. */
+  /** `moved` is called after each step of time, with the length of the step in seconds. */
   constructor(random: Random, options: SelfExcitingOptions, moved: (dt: number) => void = () => undefined) {
     this.#random = random;
     this.#options = options;
@@ -36,8 +36,8 @@ export class SelfExciting {
   /** Returns the time of the next arrival after `seconds`, computed by Ogata's thinning. */
   next(seconds: number): number {
     let at = seconds;
-    // The number of candidates is bounded, in case of extreme random draws. At the bound, the order arrives at the last
-    // candidate time.
+    // The number of candidate times is bounded, in case of extreme random draws. At the bound, the arrival is at the
+    // last candidate time.
     for (let tries = 0; tries < 1000; tries++) {
       this.#moveTo(at);
       const rate = this.#rate();

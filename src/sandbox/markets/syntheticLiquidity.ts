@@ -26,7 +26,7 @@ export type SpentLots = { readonly side: Side; readonly price: Price; readonly l
 /** Called for lots placed at a price that crosses account orders. Returns the lots that these account orders took. */
 export type Crossing = (side: Side, price: Price, lots: Amount) => number;
 
-/** Queues of a book in which account orders divide the simulator orders of a price. */
+/** Operations on the queues of a book. In a queue, account orders can be between the simulator orders of a price. */
 export type DividedQueues = Pick<FollowedPlace, 'isLast' | 'queueAt' | 'enlarge'>;
 
 /**
@@ -55,8 +55,8 @@ export class SyntheticLiquidity {
   /**
    * `crossing` is called when an opposite order blocks a level to restore. The call fills the crossed account orders
    * and returns the lots that these orders took. If omitted, the matching engine matches the crossed orders. With
-   * `queues`, only account orders divide the lots of a level: added lots join the youngest order if it is the last one
-   * at the price, and orders that no account order divides any longer are merged.
+   * `queues`, only account orders divide the lots of a level: added lots join the youngest order if it is the last
+   * order at the price, and neighboring orders are merged if no account order remains between them.
    */
   constructor(place: Marketplace, crossing?: Crossing, queues?: DividedQueues) {
     this.#place = place;
@@ -217,8 +217,8 @@ export class SyntheticLiquidity {
   }
 
   /**
-   * Merges neighboring orders of a level that no account order divides. Without merges, a price with changing account
-   * orders would have ever more simulator orders.
+   * Merges orders of a level with no account order between them. Otherwise, the number of simulator orders would grow
+   * without limit at a price with changing account orders.
    */
   #mergeUndivided(level: Level): void {
     if (!this.#queues) return;

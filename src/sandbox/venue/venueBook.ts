@@ -255,9 +255,8 @@ export class VenueBook implements ExecutionSink {
   }
 
   /**
-   * Executes a command that was due while nothing was known of the market, which therefore fills nothing: a limit order
-   * rests, and an order that would take liquidity is canceled. With `isTaker`, the order crossed the last known book,
-   * so it never rests.
+   * Executes a command that was due while the market was unknown, without fills: a limit order rests, and an order that
+   * would take liquidity is canceled. If `isTaker`, the order crossed the last known book, so it is always canceled.
    */
   executeUnseen(command: BookCommand, isTaker = false): void {
     this.#executeCommand(command, order => {

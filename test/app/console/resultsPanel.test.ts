@@ -50,7 +50,7 @@ test('says whether results are loading, absent or unreadable, and keeps the last
   expect(await asked(known)).toContain('opening of the ledger');
   const failed = await asked(() => Promise.resolve(new Response('', { status: 500 })));
   expect(failed).toMatch(/The last request failed; these results are older/);
-  expect(failed).toContain('of it while stopped');
+  expect(failed).toContain('part while stopped');
   expect(await asked(known)).not.toContain('The last request failed');
   const unknown = textOf(resultsPanel({ ...long, isOpeningKnown: false }, 'known', 'mxn', false));
   expect(unknown).toContain('first stored figure');

@@ -182,7 +182,9 @@ describe('the report of a fit', () => {
 
   test('falls back to expected when a shipped model predicts as well', () => {
     const report = fittedReport('btc_mxn', drawnLives(2, 2_000, 0), 0, randomOf(1));
-    expect(report.fallback).toMatch(/^on the last third of the orders, it is not better than \w+ at 95%$/);
+    expect(report.fallback).toMatch(
+      /^on the last third of the orders, a fit is not better than \w+ with 95% confidence$/,
+    );
     expect(report.hypotheses).toHaveLength(1);
     expect(report.heldOut).not.toBeNull();
   });

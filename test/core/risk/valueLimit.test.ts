@@ -195,7 +195,7 @@ describe('the limit on the value of all currencies', () => {
         new SharedAccount(FUNDS, BOOKS.slice(0, 2), 1, null, {
           shared: { valueLimit: { currency: 'eur', max: moneyOf('1') } },
         }),
-    ).toThrow('no books lead from btc_mxn, btc_usd to eur');
+    ).toThrow('no books connect btc_mxn, btc_usd to eur');
   });
 });
 

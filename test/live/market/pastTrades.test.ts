@@ -234,7 +234,7 @@ test('a trade of the list that has no place in the history is named: one with an
   expect(await read({})).toEqual([4]);
   expect(await read({ price: 'x' })).toEqual([
     3,
-    "the history lacks trade 16 of the exchange's list, because price or amount are not valid in this book",
+    "the history lacks trade 16 of the exchange's list, because the price or amount is not valid in this book",
   ]);
   expect(await read({ tid: 'a7' })).toEqual([
     0,

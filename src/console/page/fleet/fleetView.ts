@@ -42,7 +42,7 @@ export type FleetRate = {
   readonly books: readonly string[];
 };
 
-/** One bot; of a bot with several books, one book, with the book after the bot's name. */
+/** Row of one bot. A bot with several books has one row per book, with the book after the bot's name. */
 export type FleetRow = {
   readonly name: string;
   /** Address of the bot's console, where its operators act. */

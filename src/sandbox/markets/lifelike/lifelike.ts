@@ -1,6 +1,6 @@
 /**
  * Lifelike market: an endless seeded order flow with the short-term structure of recorded books. Imbalance predicts the
- * next move, trades move the price for good, and takers' times and sides have a memory (docs/market-model.md).
+ * next move, trades move the price permanently, and takers' times and sides are autocorrelated (docs/market-model.md).
  */
 import {
   amountFloor,
@@ -23,15 +23,15 @@ import type { FollowedPlace, Market } from '../market.ts';
 export type LifelikeOptions = {
   readonly seed: number;
   readonly profile: FlowProfile;
-  /** Trend of the price, in bps per hour, added to its other moves. Default: 0. */
+  /** Trend of the price, in bps per hour, in addition to its other moves. Default: 0. */
   readonly driftBpsPerHour?: number;
-  /** Whether the signal that the book's imbalance shows moves the price. Default: true. */
+  /** Whether the signal that is visible in the book's imbalance moves the price. Default: true. */
   readonly imbalanceSignal?: boolean;
 };
 
 /**
- * Creates a lifelike market. With equal seeds and marketplaces, orders and times are equal. It runs until stopped, with
- * at most one order per maker in the book.
+ * Creates a lifelike market. With equal seeds and marketplaces, orders and times are equal. The market runs until it is
+ * stopped, with at most one order per maker in the book.
  */
 export function lifelikeFlow(options: LifelikeOptions): Market {
   return new LifelikeFlow(options);
@@ -42,15 +42,15 @@ export function lifelikeFlow(options: LifelikeOptions): Market {
  * addition.
  */
 const TAKERS_SHARE = 0.18;
-/** Size of a standard maker's order, in typical amounts of takers. */
+/** Size of a standard order of a maker, in typical amounts of takers. */
 const STANDARD_AMOUNTS = 15;
-/** Units of distance in a median spread. */
+/** Number of units of distance in a median spread. */
 const SPREAD_UNITS = 2;
 /** Move of the price per second for a signal of 1, in units of distance. */
 const SIGNAL_PER_S = 0.03;
 /** Change of the probability that a new split order buys, for a signal of 1. */
 const SIDE_SIGNAL = 0.12;
-/** Probability that a taker limits its amount to the best price's amount. */
+/** Probability that a taker limits its amount to the amount at the best price. */
 const AT_TOUCH = 0.75;
 /** Maximum distance of a taker's limit from the best price, and from the makers' price, in units of distance. */
 const REACH = { best: 1, makers: 12 };
@@ -154,7 +154,7 @@ class LifelikeFlow implements Market {
     this.#alert(seconds);
   }
 
-  /** Takes quotes that are worse than the makers' price for their owners. */
+  /** Takes quotes that trade at a loss for their owners, measured by the makers' price. */
   #pickStale(seconds: number): void {
     const place = this.#place!;
     const { ticks, unitTicks } = this.#scene();
@@ -165,14 +165,15 @@ class LifelikeFlow implements Market {
     if (side === undefined) return;
     const lots = Math.max(1, Math.floor(this.#takers.size() * this.#typicalLots));
     const isOwn = this.#order(side, side === 'buy' ? Math.floor(ticks - edge) : Math.ceil(ticks + edge), lots);
-    // The order reveals only what the makers know already, so the makers' price stays. An account triggers no others.
+    // The makers already know what the order reveals, so their price stays. Fills of an account trigger no further
+    // orders.
     if (isOwn) this.#takers.excite(seconds);
     this.#alert(seconds);
   }
 
   /**
-   * Takes the account orders of a side that are worse than the makers' price for their owners. Called for a maker whom
-   * the best order of that side keeps away: makers do not take, so an account could otherwise keep them away with tiny
+   * Takes the account orders of a side that trade at a loss for their owners, measured by the makers' price. Called if
+   * the best order of that side blocks a maker: makers do not take, so an account could otherwise block them with tiny
    * orders.
    */
   #pickAccounts(side: Side): void {
@@ -186,7 +187,7 @@ class LifelikeFlow implements Market {
     if (lots > 0) this.#order(opposite(side), limit, lots);
   }
 
-  /** Places a taker's order. Returns whether it traded, and only with the market's own makers. */
+  /** Places a taker's order. Returns whether the order traded, and only with the market's own makers. */
   #order(side: Side, limit: number, lots: number): boolean {
     const place = this.#place!;
     const { priceMin, priceMax, amountMax } = place.instrument;
@@ -198,7 +199,7 @@ class LifelikeFlow implements Market {
     return traded > 0 && traded === this.#ownFilled;
   }
 
-  /** Lets makers react whose orders the price has passed. */
+  /** Schedules reactions of the makers whose orders the price has passed. */
   #alert(seconds: number): void {
     const { ticks } = this.#scene();
     const { due } = this.#schedule;
@@ -209,7 +210,7 @@ class LifelikeFlow implements Market {
 
   /**
    * Applies each execution to the price exactly once, although maker and taker are both reported. If the market takes,
-   * only the taker's report counts; if an account takes, only the maker's.
+   * only the taker's report counts; if an account takes, only the maker's report counts.
    */
   #onFill(id: number, side: Side, amount: number, maker: boolean): void {
     if (maker && this.#makers.some(one => one.side === side && one.filled(id, amount))) this.#ownFilled += amount;

@@ -7,9 +7,9 @@ import type { Marketplace } from '../market.ts';
 
 /** One kind of maker. Distances are in the market's unit of distance, sizes in standard orders. */
 type LifelikeKind = {
-  /** Makers on each side. */
+  /** Number of makers on each side. */
   readonly count: number;
-  /** Distance of orders from the makers' price: `from` plus a power of a uniform number times the rest up to `to`. */
+  /** Distance of orders from the makers' price: `from` + (`to` - `from`) u^`power`, with u uniform from 0 to 1. */
   readonly depth: { readonly from: number; readonly to: number; readonly power: number };
   /** Change of the logarithm of the distance for a restlessness of 1. */
   readonly retreat: number;
@@ -19,7 +19,7 @@ type LifelikeKind = {
   readonly size: { readonly median: number; readonly deviation: number };
 };
 
-/** Kinds in order of distance, fitted by hand to Bitstamp's book of 2015 (docs/development/evidence/lifelike.md). */
+/** Kinds in order of distance, manually fitted to Bitstamp's book of 2015 (docs/development/evidence/lifelike.md). */
 export const LIFELIKE_KINDS: readonly LifelikeKind[] = [
   {
     count: 2,
@@ -59,7 +59,7 @@ const PAUSE = { seconds: 0.33, deviation: 0.5 };
 const LIFE_MAX = 40;
 /** Change of the logarithm of sizes for a signal of 1. */
 const SIZE_SIGNAL = 0.6;
-/** Share of the life that remains on the side against a signal of 1. */
+/** Factor of the life of orders against a signal of 1. */
 const LIFE_SIGNAL = 0.8;
 /** Mean delay after which a maker cancels an order that the price has passed, in seconds. */
 const REACTION_S = 1;
@@ -72,13 +72,15 @@ export type LifelikeScene = {
   readonly unitTicks: number;
   /** Lots of a standard order. */
   readonly lots: number;
-  /** Signal of the price's next move, of standard deviation 1. */
+  /** Signal of the price's next move, with standard deviation 1. */
   readonly signal: number;
-  /** Logarithm of how much shorter orders live; the nearest makers also keep more distance. */
+  /**
+   * Logarithm of the factor by which orders live shorter. If it is high, the nearest makers also keep more distance.
+   */
   readonly restlessness: number;
 };
 
-/** One maker: its order, or the pause before the next one. */
+/** One maker: its order, or the pause before its next order. */
 export class LifelikeMaker {
   readonly side: Side;
   readonly #kind: LifelikeKind;
@@ -89,7 +91,7 @@ export class LifelikeMaker {
   #left = 0;
   #price = 0;
 
-  /** `onBlocked` is called before an order that the best opposite order keeps away from its price. */
+  /** `onBlocked` is called before the maker places an order whose wanted price the best opposite order blocks. */
   constructor(side: Side, kind: LifelikeKind, random: Random, place: Marketplace, onBlocked: () => void) {
     this.side = side;
     this.#kind = kind;
@@ -122,7 +124,7 @@ export class LifelikeMaker {
     return true;
   }
 
-  /** Whether the order is better than the makers' price, so that it would lose. */
+  /** Whether the price has reached or passed the maker's order, so that a fill would be a loss. */
   isStale(ticks: number): boolean {
     return this.#left > 0 && (this.side === 'buy' ? this.#price >= ticks : this.#price <= ticks);
   }
@@ -154,7 +156,7 @@ export class LifelikeMaker {
     this.#price = price;
   }
 
-  /** Returns the price nearest to the target that does not match, so that only takers trade. */
+  /** Returns the price nearest to the target that matches no opposite order, so that makers never take. */
   #clearOf(target: number): number {
     const best = opposite(this.side) === 'sell' ? this.#place.bestAsk() : this.#place.bestBid();
     if (best === 0) return target;

@@ -1,6 +1,6 @@
 /**
- * Price on which the makers of the lifelike market agree: moved by takers, by a short-lived signal that the book shows,
- * and by news.
+ * Price that the makers of the lifelike market share. Takers, news and a short-lived signal, which is visible in the
+ * book, move it.
  */
 import { exponential, normal, type Random, type Side } from '../../../core/index.ts';
 import { wander } from '../selfExciting.ts';
@@ -13,14 +13,15 @@ const NEWS_MEAN_S = 150;
 const SIGNAL_S = 22;
 /** Restlessness of the makers, which varies slowly: standard deviation, and time constant in seconds. */
 const RESTLESS = { deviation: 1, seconds: 240 };
-/** Time constant of the pull toward the start price, in seconds, and limit of the logarithm of the price. */
+/** Time constant of the reversion to the start price, in seconds. */
 const REVERSION_S = 10 * 86_400;
+/** Maximum of |logarithm of (price / start price)|. */
 const LOG_BOUND = Math.log(2.8);
 /** Permanent move by an order of the market's own takers, in units of distance: the order carries information. */
 const INFORMATION = 0.36;
 /**
- * Temporary move by any trade, in units of distance: at most `most`, half of it for `amounts` typical amounts. Half of
- * the move fades quickly, the other half slowly.
+ * Temporary move by any trade, in units of distance: at most `most`, and half of `most` for `amounts` typical amounts.
+ * Half of the move fades quickly, the other half slowly. The sum of all temporary moves is at most `max`.
  */
 const PUSH = { most: 0.35, amounts: 5, max: 1.5, fastS: 12, slowS: 240 };
 
@@ -31,7 +32,7 @@ export type LifelikePriceOptions = {
   readonly minuteMove: number;
   /** Trend of the price, as a fraction per second. */
   readonly driftPerS: number;
-  /** Move of the price per second for a signal of 1, in units of distance: how much the book's imbalance predicts. */
+  /** Move of the price per second for a signal of 1, in units of distance. Without it, imbalance predicts less. */
   readonly signalPerS: number;
 };
 
@@ -57,12 +58,12 @@ export class LifelikePrice {
     return this.#log + this.#fast + this.#slow;
   }
 
-  /** Signal of standard deviation 1: positive before the price rises. Makers know it and place more on its side. */
+  /** Signal with standard deviation 1: positive before the price rises. Makers know it and place more on its side. */
   get signal(): number {
     return this.#signal;
   }
 
-  /** Restlessness of the makers, with mean 0: a logarithm. */
+  /** Restlessness of the makers: a logarithm with mean 0. */
   get restlessness(): number {
     return -this.#calm;
   }
@@ -85,7 +86,7 @@ export class LifelikePrice {
     this.#log += (side === 'buy' ? 1 : -1) * INFORMATION * this.#options.unit;
   }
 
-  /** Moves the price for a time by a trade of anyone. `amounts`: its size in typical amounts. */
+  /** Moves the price temporarily by a trade of any trader. `amounts`: size of the trade in typical amounts. */
   push(takerBuys: boolean, amounts: number): void {
     const { unit } = this.#options;
     const each = ((PUSH.most * unit * amounts) / (amounts + PUSH.amounts) / 2) * (takerBuys ? 1 : -1);
@@ -102,7 +103,7 @@ export class LifelikePrice {
     const moved =
       this.#log * Math.exp(-dt / REVERSION_S) +
       driftPerS * dt +
-      // A long step, such as after a pause of the machine, has the drift of one time constant at most.
+      // In a long step, such as after a pause of the machine, the signal moves the price for one time constant at most.
       signalPerS * unit * this.#signal * Math.min(dt, SIGNAL_S) +
       minuteMove * Math.sqrt((SHARE.diffusion * dt) / 60) * normal(this.#random);
     this.#log = clampTo(moved, LOG_BOUND);

@@ -1,21 +1,23 @@
 /**
- * Takers of the lifelike market: self-exciting times, and sides with a long memory, because large orders are split into
- * many parts.
+ * Takers of the lifelike market: self-exciting times, and sides with long autocorrelation, because large orders are
+ * split into many parts.
  */
 import { normal, type Random, type Side } from '../../../core/index.ts';
 import { SelfExciting } from '../selfExciting.ts';
 
-/** Orders that an order triggers: average number and average delay in seconds. The sum of two kernels is power-like. */
+/** Orders that an order triggers: average number and average delay in seconds. Two kernels resemble a power law. */
 const FAST = { children: 0.5, seconds: 0.08 };
 const SLOW = { children: 0.35, seconds: 20 };
 /** Standard deviation of the logarithm of the base rate, which varies slowly, and its time constant in seconds. */
 const ACTIVITY = { activityDeviation: 0.72, activityS: 900 };
-/** Probability that an order starts a new split order. Otherwise, it is the next part of one that is not finished. */
+/** Probability that an order starts a new split order. Otherwise, it is the next part of an unfinished split order. */
 const NEW = 0.4;
-/** Probability that the newest split order continues; otherwise, any of those that are not finished. */
+/**
+ * Probability that this part belongs to the newest split order. Otherwise, it belongs to any unfinished split order.
+ */
 const NEWEST = 0.6;
 /**
- * Split orders: Pareto exponent of the number of parts, maximum number of parts, maximum number that are not finished.
+ * Split orders: Pareto exponent of the number of parts, maximum number of parts, maximum number of unfinished orders.
  */
 const PARTS = { exponent: 1.4, max: 60, open: 6 };
 /** Standard deviation of the logarithm of sizes, and maximum size in typical amounts, as in the seeded flow. */

@@ -1,11 +1,11 @@
-/** Choice among the simulated markets of a book that does not follow others. */
+/** Choice of the simulated market of a book that does not depend on other books. */
 import { seededFlow, type FlowOptions } from '../flow.ts';
 import { lifelikeFlow } from './lifelike.ts';
 import type { Market } from '../market.ts';
 
 /**
- * Model of the simulated traders. `imbalanceSignal`: whether a hidden signal, which the best amounts show, moves the
- * price.
+ * Model of the simulated traders. `imbalanceSignal`: whether a hidden signal moves the price. The amounts at the best
+ * prices show this signal.
  */
 export type MarketModel = { readonly kind: 'flow' } | { readonly kind: 'lifelike'; readonly imbalanceSignal: boolean };
 

@@ -62,8 +62,8 @@ const compressors: Compressors = {
 };
 
 /**
- * Whether the bytes are LZ4 blocks in Hadoop's format: each block is preceded by its unpacked and its packed length. On
- * a negative length, the packaged decompressor loops forever, so it receives only bytes that pass this check.
+ * Whether the bytes are LZ4 blocks in Hadoop's format: each block follows its unpacked and its packed length. The
+ * decompressor of the package never returns on a negative length, so it receives only bytes that pass this check.
  */
 function isHadoopLz4(packed: Uint8Array): boolean {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
