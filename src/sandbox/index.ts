@@ -42,13 +42,14 @@ export { ROUTES } from './http/rest.ts';
 export type { Respond } from './http/rest.ts';
 export type { Route } from './http/route.ts';
 export { paperTransport } from './paperTransport.ts';
+export { UnrestorableAccount } from './restoredRows.ts';
 export {
+  booksOfRows,
   NewerStoredAccount,
   otherPurpose,
   OtherStoredAccount,
   purposeOfRows,
   StoredExchange,
-  UnrestorableAccount,
 } from './storedExchange.ts';
 export type { AccountPurpose, RowChange, RowStore, StoredExchangeOptions } from './storedExchange.ts';
 export { serve } from './http/server.ts';

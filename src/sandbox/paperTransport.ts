@@ -1,5 +1,5 @@
 /**
- * Transport of a paper bot: in process, with latency. Books other than the simulated book are read from the followed
+ * Transport of a paper bot: in process, with latency. Books other than the simulated books are read from the followed
  * exchange.
  */
 import {
@@ -18,15 +18,15 @@ export type PaperTransportOptions = {
   /** Answers a request; throws a TransportFailure if the exchange must not answer. */
   readonly respond: Respond;
   readonly clock: Clock;
-  /** Simulated book; all other books are read from `followedExchange`. */
-  readonly book: string;
+  /** Simulated books; all other books are read from `followedExchange`. */
+  readonly books: readonly string[];
   /** Latency of each direction, in ms. */
   readonly latencyMs: Millis;
   /**
-   * Whether the followed market has data. Otherwise requests for its public data fail, as if the exchange did not
-   * answer.
+   * Whether the followed market of a simulated book has data. Otherwise requests for its public data fail, as if the
+   * exchange did not answer.
    */
-  readonly hasMarketData: () => boolean;
+  readonly hasMarketData: (book: string) => boolean;
   readonly followedExchange: Pick<Exchange, 'orderBook'>;
 };
 
@@ -35,12 +35,12 @@ const PUBLIC_MARKET = /\/(?:order_book|trades|ticker|ohlc)(?:[/?]|$)/;
 
 /**
  * Returns the paper transport. `send` rejects with a TransportFailure (`sent` is true) if another book cannot be read,
- * or if the followed market has no data.
+ * or if the followed market of the book has no data.
  */
 export function paperTransport({
   respond,
   clock,
-  book,
+  books,
   latencyMs,
   hasMarketData,
   followedExchange,
@@ -48,9 +48,9 @@ export function paperTransport({
   return {
     send: async request => {
       const asked = request.method === 'GET' ? requestedBook(request.target) : undefined;
-      if (asked !== undefined && asked !== book) return otherBook(followedExchange, asked);
+      if (asked !== undefined && !books.includes(asked)) return otherBook(followedExchange, asked);
       await sleep(clock, latencyMs);
-      if (PUBLIC_MARKET.test(request.target) && !hasMarketData())
+      if (PUBLIC_MARKET.test(request.target) && !askedBooksOf(request.target, books).every(hasMarketData))
         throw new TransportFailure('the live market that paper trading copies has no data', true);
       const reply = respond(request, PEER);
       await sleep(clock, latencyMs);
@@ -81,6 +81,12 @@ async function otherBook(exchange: Pick<Exchange, 'orderBook'>, book: string): P
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ success: true, payload }),
   };
+}
+
+/** Returns the simulated books whose data a public request asks for: the book that it names, otherwise all. */
+function askedBooksOf(target: string, books: readonly string[]): readonly string[] {
+  const named = new URLSearchParams(target.split('?')[1]).get('book');
+  return named === null || books.length === 1 ? books : books.filter(book => book === named);
 }
 
 /** Returns the book of an order book request, or undefined for any other request. */

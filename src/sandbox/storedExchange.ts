@@ -5,29 +5,28 @@
 import {
   instrumentOf,
   moneyOf,
+  pairOf,
   randomOf,
-  textOfError,
   TransportFailure,
   type Clock,
   type Instrument,
   type Millis,
-  type Timer,
 } from '../core/index.ts';
 import type { DeskLoad } from './desks/deskCapacity.ts';
 import { DESK_CONVERSIONS_MAX, type DeskConversion } from './desks/rfq.ts';
 import { CONVERSIONS_MAX, type VenueConversion } from './desks/conversions.ts';
 import { createVenue, type EmbeddedExchange, type ExchangeOptions, type ExchangeWatcher } from './exchange.ts';
 import type { Respond } from './http/rest.ts';
-import type { FollowedMarket, StoredQueues } from './markets/followed.ts';
-import { remainingDelay } from './matching/remainingDelay.ts';
+import type { FollowedMarket } from './markets/followed.ts';
+import { restored, rowKind, storedValue, UnrestorableAccount } from './restoredRows.ts';
+import { StoredBook, wallOf, type Units } from './storedBook.ts';
 import { Account, type AccountHoldings } from './venue/accounts.ts';
-import type { Modification } from './venue/modification.ts';
-import { isActive, isWaiting, type VenueOrder } from './venue/order.ts';
+import { isActive, type VenueOrder } from './venue/order.ts';
 import { OWN_TRADES_MAX, type OwnTradeRecord } from './venue/ownTrades.ts';
 import { storedText, valueOfStored } from './venue/storedText.ts';
 import { TRANSFERS_MAX, type Transfer } from './venue/transfers.ts';
 import type { VenueNumbers } from './venue/venue.ts';
-import type { BookCommand, BookNumbers, VenueBook } from './venue/venueBook.ts';
+import type { BookNumbers } from './venue/venueBook.ts';
 
 /** Change of one row: its new text, or `null` to delete the row. */
 export type RowChange = { readonly key: string; readonly text: string | null };
@@ -43,13 +42,15 @@ export interface RowStore {
   write(changes: readonly RowChange[], isDurable: boolean): void;
 }
 
-/** Market and bot for which an account was opened. */
+/** Market and bot for which an account was opened. `book`: first book of the bot, to which the account is bound. */
 export type AccountPurpose = { readonly follows: string; readonly book: string; readonly instance: string };
 
 export type StoredExchangeOptions = Omit<ExchangeOptions, 'watcher' | 'orderIds' | 'seed'> & {
   readonly seed: number;
   readonly store: RowStore;
   readonly purpose: AccountPurpose;
+  /** Books of the bot after the first, whose markets are also followed; default: none. */
+  readonly otherBooks?: readonly string[];
   /** Balances of a new account: decimal text by currency. */
   readonly balances: Readonly<Record<string, string>>;
   /** Volume that is added to the traded volume: decimal text by quote group. */
@@ -71,9 +72,6 @@ export class OtherStoredAccount extends Error {}
 /** Error for an account that a newer version of Puntas wrote. */
 export class NewerStoredAccount extends Error {}
 
-/** Error for rows from which no account can be restored. */
-export class UnrestorableAccount extends Error {}
-
 type Identity = AccountPurpose & {
   readonly version: number;
   readonly balances: Readonly<Record<string, string>>;
@@ -87,47 +85,37 @@ type Identity = AccountPurpose & {
   readonly opens: number;
   /** Ids of the last starts, the newest last; absent in accounts of earlier versions. */
   readonly starts?: readonly string[];
+  /** All books that the account has had, the first book first; absent if it has had only one. */
+  readonly books?: readonly string[];
 };
 
 type Sums = readonly (readonly [currency: string, sum: bigint])[];
 type StoredAccount = AccountHoldings & { readonly fees: Sums; readonly gain: Sums; readonly deposited: Sums };
 /** `tick`: unit of the last price. */
-type Numbers = VenueNumbers & { readonly book: BookNumbers; readonly ends: number; readonly tick: string };
-type Units = { readonly tick: string; readonly lot: string };
+type StoredBookNumbers = { readonly book: BookNumbers; readonly tick: string };
+type Numbers = VenueNumbers & StoredBookNumbers & { readonly ends: number };
 type StoredOrder = Omit<VenueOrder, 'instrument' | 'account' | 'engineId'> &
   Units & { readonly isResting: boolean; readonly end: number };
 type StoredTrade = Omit<OwnTradeRecord, 'order' | 'readableAt'> &
   Units & {
     readonly oid: string;
+    /** Book of the trade; absent for the first book. */
+    readonly book?: string;
     readonly originId?: string;
     readonly marginOrderType?: 'CROSS_MARGIN';
     readonly side: 'buy' | 'sell';
     readonly readable: Millis;
   };
 type StoredTransfer = Omit<Transfer, 'listedAt'> & { readonly listed: Millis };
-type StoredCommand = {
-  readonly due: Millis;
-  readonly kind: BookCommand['kind'];
-  readonly oid: string;
-  readonly old?: string;
-  readonly change?: Modification;
-  /** Whether the order would have traded on arrival in the last known book. */
-  readonly isTaker?: true;
-};
-
-const VERSION = 1;
-/** Maximum number of ids of starts that an account stores. */
+/** Format of an account that has had only one book, and of one that has had several. */
+const VERSION = { oneBook: 1, severalBooks: 2 } as const;
+/** Maximum number of stored ids of starts. */
 const STARTS_MAX = 100;
 const OWNER = 1;
 /** Step of the seed from process to process, so that no process repeats the random ids of an earlier process. */
 const SEED_STEP = 7_919;
-/** Keys of rows that a power cut may lose. An older queue position is then restored, which is further back. */
+/** Kinds of rows that a power cut may lose. An older queue position is then restored, which is further back. */
 const VOLATILE: ReadonlySet<string> = new Set(['numbers', 'queues', 'seen']);
-/** Interval at which the current time is stored while the market is visible. */
-const SEEN_EVERY_MS = 500;
-/** Time without a process after which orders that the market has passed count as filled. */
-const UNSEEN_AFTER_MS = 2_000;
-
 /** Maximum number of rows by the first part of their keys. The oldest rows are deleted first. */
 const KEPT_MAX: ReadonlyMap<string, number> = new Map([
   ['trade', OWN_TRADES_MAX],
@@ -136,14 +124,14 @@ const KEPT_MAX: ReadonlyMap<string, number> = new Map([
   ['rfq', DESK_CONVERSIONS_MAX],
 ]);
 
-const EMPTY: StoredQueues = { levels: [], orders: { buy: [], sell: [] }, spent: [] };
-
 export class StoredExchange {
   readonly box: EmbeddedExchange;
   readonly account: { readonly id: string; readonly key: string; readonly secret: string };
   /** Opening balances of the account: decimal text by currency. */
   readonly openedWith: Readonly<Record<string, string>>;
   readonly openedAt: Millis;
+  /** Balances that this start has added to an earlier account, for currencies of new books: decimal text by currency. */
+  readonly addedBalances: Readonly<Record<string, string>>;
   /** Whether an earlier process has opened the account. */
   readonly isContinued: boolean;
   /** Number of processes that have used the account, including this process. */
@@ -152,32 +140,20 @@ export class StoredExchange {
   readonly start: string;
   readonly #store: RowStore;
   readonly #clock: Clock;
-  readonly #book: VenueBook;
+  /** First book of the bot. */
+  readonly #first: StoredBook;
+  /** Followed books by symbol. */
+  readonly #books: ReadonlyMap<string, StoredBook>;
   readonly #account: Account;
   readonly #onUnwritten: (error: unknown) => void;
   readonly #onWritten: () => void;
-  readonly #restored: StoredQueues;
-  /** Time at which the earlier process last had a current market; `null` for a new account. */
-  readonly #lastSeen: Millis | null;
-  /** Commands of the earlier process, until the market is visible. */
-  #held: readonly StoredCommand[];
-  #market: FollowedMarket | null = null;
-  #seenTimer: Timer | null = null;
   /** Whether a request is being answered; its changes are stored together. */
   #isAnswering = false;
   #isUnwritten = false;
-  /** Time at which the market was last current and that is not stored yet; `null` if it is stored. */
-  #seenAt: Millis | null = null;
-  /** Returns the elapsed time at which the followed market was last current. */
-  #freshAt: () => Millis;
-  /** Result of `#freshAt` at the last stored time. */
-  #storedFreshAt: Millis = -Infinity;
   /** Last written text of the rows that are compared before they are written again. */
   readonly #texts = new Map<string, string>();
   readonly #serials = new Map<string, number>();
   readonly #ends = new WeakMap<VenueOrder, number>();
-  /** Due time of each pending command, in epoch ms. */
-  readonly #dues = new WeakMap<BookCommand, Millis>();
   #ended = 0;
   /** Keys of the stored rows that `KEPT_MAX` limits, the oldest first. */
   readonly #kept = new Map([...KEPT_MAX.keys()].map(name => [name, new Set<string>()]));
@@ -196,10 +172,9 @@ export class StoredExchange {
    * unchanged.
    */
   constructor(options: StoredExchangeOptions) {
-    const { store, clock, seed, purpose, balances, volume30d } = options;
+    const { store, clock, seed, purpose, otherBooks = [], balances, volume30d } = options;
     this.#store = store;
     this.#clock = clock;
-    this.#freshAt = () => clock.elapsed();
     this.#onUnwritten = options.onUnwritten;
     this.#onWritten = options.onWritten;
     const rows = store.read();
@@ -220,7 +195,6 @@ export class StoredExchange {
       watcher: this.#watcher(),
     });
     const { venue } = this.box;
-    this.#book = venue.books.get(purpose.book)!;
     this.isContinued = identity !== null;
     this.openedAt = identity?.openedAt ?? clock.now();
     if (identity) {
@@ -231,20 +205,34 @@ export class StoredExchange {
       this.account = this.box.openAccount({ balances, volume30d });
       this.#account = venue.accounts.get(this.account.id)!;
     }
-    this.openedWith = identity?.balances ?? balances;
-    this.#held = restored(() => storedValue<readonly StoredCommand[]>(known, 'commands')) ?? [];
-    const queues = restored(() => storedValue<StoredQueues & Units>(known, 'queues'));
-    const { tick, lot } = this.#book.instrument;
-    // Stored prices and lots are unusable if the tick or lot of the book has changed.
-    this.#restored = queues !== null && queues.tick === tick && queues.lot === lot ? queues : EMPTY;
-    this.#lastSeen = restored(() => storedValue<Millis>(known, 'seen'));
-    if (identity) restored(() => this.#restore(rows, known));
-    const { openedAt } = this;
-    const now: Identity = {
-      ...{ version: VERSION, ...purpose, balances: this.openedWith, ...this.account, openedAt, salt, opens },
-      starts: [...(identity?.starts ?? []), this.start].slice(-STARTS_MAX),
+    const followed = [purpose.book, ...otherBooks];
+    const added = identity === null ? {} : newBalances(identity.balances, balances, followed);
+    this.openedWith = identity === null ? balances : { ...identity.balances, ...added };
+    this.addedBalances = added;
+    const host = {
+      ...{ clock, venue, isContinued: this.isContinued, waiting: this.#waiting },
+      active: () => this.#account.active,
+      store: () => void this.#stored(),
     };
-    this.#commit([{ key: 'identity', text: storedText(now) }]);
+    this.#books = new Map(
+      followed.map((symbol, i) => [
+        symbol,
+        new StoredBook(host, venue.books.get(symbol)!, known, i === 0 ? '' : `/${symbol}`),
+      ]),
+    );
+    this.#first = this.#books.get(purpose.book)!;
+    if (identity) restored(() => this.#restore(rows, known));
+    for (const [currency, text] of Object.entries(added))
+      venue.deposit(this.#account, currency, moneyOf(text), 'funding', 0);
+    const { openedAt } = this;
+    const books = [...new Set([...(identity?.books ?? [purpose.book]), ...followed])];
+    const version = books.length === 1 ? VERSION.oneBook : VERSION.severalBooks;
+    const now: Identity = {
+      ...{ version, ...purpose, balances: this.openedWith, ...this.account, openedAt, salt, opens },
+      starts: [...(identity?.starts ?? []), this.start].slice(-STARTS_MAX),
+      ...(books.length === 1 ? {} : { books }),
+    };
+    this.#commit([{ key: 'identity', text: storedText(now) }, ...this.#unfollowedRows(known)]);
   }
 
   /** Number of orders that are live or on their way to the matching engine. */
@@ -266,36 +254,15 @@ export class StoredExchange {
   };
 
   /**
-   * Connects the market, which then continues with the stored orders and queue positions. Returns a receiver for the
-   * followed market data, which also stores the resulting changes. `freshAt` returns the elapsed time at which the
-   * followed market was last current, or `-Infinity` before its first book. By default, the market is always current.
+   * Connects the market of a followed book, by default of the first; it then continues with the stored orders and queue
+   * positions. Returns a receiver for the followed market data, which also stores the resulting changes. `freshAt`
+   * returns the elapsed time at which the followed market was last current, or `-Infinity` before its first book; by
+   * default it is always current.
    * @throws UnrestorableAccount if the stored orders cannot be entered in the book.
    */
-  follow(market: FollowedMarket, freshAt: () => Millis = () => this.#clock.elapsed()) {
-    this.#market = market;
-    this.#freshAt = freshAt;
-    const { active } = this.#account;
-    const resting = [...active.values()].filter(order => this.#waiting.has(order.oid));
-    restored(() =>
-      market.restore(
-        this.#restored,
-        resting.map(({ oid }) => oid),
-        {
-          enter: oid => {
-            const order = active.get(oid);
-            if (order === undefined || !this.#waiting.delete(oid)) return false;
-            this.#book.restore(order);
-            return true;
-          },
-          isUnseen: () => this.#isUnseen(),
-          executeUnseen: () => this.#executeUnseen(),
-          onShown: () => {
-            this.#seen();
-            this.#resumeCommands();
-          },
-        },
-      ),
-    );
+  follow(market: FollowedMarket, freshAt: () => Millis = () => this.#clock.elapsed(), symbol?: string) {
+    const followed = symbol === undefined ? this.#first : this.#books.get(symbol)!;
+    followed.follow(market, freshAt);
     return {
       mark: () => market.mark(),
       trade: (...[taker, price, lots, context]: Parameters<FollowedMarket['trade']>) => {
@@ -313,7 +280,7 @@ export class StoredExchange {
 
   /** Stops all timers. The store stays as the last change left it. */
   close(): void {
-    this.#seenTimer?.stop();
+    for (const book of this.#books.values()) book.close();
     this.box.close();
   }
 
@@ -363,12 +330,23 @@ export class StoredExchange {
       gain: [...venue.simulatorNetGain],
       deposited: [...venue.deposited],
     } satisfies StoredAccount);
-    put('commands', this.#commands());
-    if (this.#seenAt !== null) put('seen', this.#seenAt);
+    for (const book of this.#books.values()) {
+      put(`commands${book.suffix}`, book.commands());
+      if (book.seenAt !== null) put(`seen${book.suffix}`, book.seenAt);
+    }
     put('capacity', this.box.rfq.loads());
-    const { tick, lot } = this.#book.instrument;
-    put('numbers', { ...venue.numbers, book: this.#book.numbers, ends: this.#ended, tick } satisfies Numbers);
-    if (this.#market) put('queues', { ...this.#market.stored(), tick, lot } satisfies StoredQueues & Units);
+    for (const { book, queues, suffix } of this.#books.values()) {
+      const numbers: StoredBookNumbers = { book: book.numbers, tick: book.instrument.tick };
+      if (suffix !== '') put(`numbers${suffix}`, numbers);
+      else
+        put('numbers', {
+          ...venue.numbers,
+          book: numbers.book,
+          ends: this.#ended,
+          tick: numbers.tick,
+        } satisfies Numbers);
+      if (queues !== null) put(`queues${suffix}`, queues);
+    }
     const orders = new Set([...this.#orders, ...this.#account.active.values()]);
     for (const order of orders) put(this.#orderKey(order), this.#storedOrder(order));
     const [tid, transfer] = [this.#lastTid, this.#lastTransfer];
@@ -390,18 +368,18 @@ export class StoredExchange {
       const { cross: _path, ...ends } = pair;
       now.push([`rfq/${padded(of.number)}`, storedText({ ...of, quote: { ...terms, pair: ends } })]);
     }
-    for (const [key] of now) this.#kept.get(key.slice(0, key.indexOf('/')))?.add(key);
+    for (const [key] of now) this.#kept.get(rowKind(key))?.add(key);
     const gone = [...this.#forgotten, ...this.#excess()];
     const changes = [...first, ...now.map(([key, text]) => ({ key, text })), ...gone.map(key => ({ key, text: null }))];
     if (changes.length === 0) return;
     this.#store.write(
       changes,
-      changes.some(({ key }) => !VOLATILE.has(key)),
+      changes.some(({ key }) => !VOLATILE.has(rowKind(key))),
     );
     for (const [key, text] of now) if (!WRITTEN_ONCE.test(key)) this.#texts.set(key, text);
     for (const order of orders) if (!isActive(order)) this.#texts.delete(this.#orderKey(order));
-    for (const key of gone) this.#kept.get(key.slice(0, key.indexOf('/')))?.delete(key);
-    this.#seenAt = null;
+    for (const key of gone) this.#kept.get(rowKind(key))?.delete(key);
+    for (const book of this.#books.values()) book.committed();
     this.#lastTid = this.#account.trades.newest()?.tid ?? tid;
     this.#lastTransfer = this.#account.transfers.list().at(-1)?.id ?? transfer;
     for (const done of [this.#orders, this.#forgotten, this.#conversions, this.#traded]) done.clear();
@@ -419,105 +397,10 @@ export class StoredExchange {
     });
   }
 
-  /**
-   * Regularly stores the time at which the market was last current. From this time, the next process knows for how long
-   * the market was not followed. Fills by an unseen market are stored no later than the time: after a crash between
-   * both, the next process would not repeat these fills.
-   */
-  #seen(): void {
-    const freshAt = this.#freshAt();
-    if (freshAt > this.#storedFreshAt) [this.#seenAt, this.#storedFreshAt] = [this.#wall(freshAt), freshAt];
-    this.#stored();
-    this.#seenTimer = this.#clock.after(SEEN_EVERY_MS, () => this.#seen());
-  }
-
-  /**
-   * Whether the market was not followed for a time. A stored time in the future is not used, because the clock was set
-   * back. Without a stored time, the earlier process had no current market, or ended before it stored the time.
-   */
-  #isUnseen(): boolean {
-    if (this.#lastSeen === null) return this.isContinued;
-    const away = this.#clock.now() - this.#lastSeen;
-    return !(away >= 0 && away <= UNSEEN_AFTER_MS);
-  }
-
-  /**
-   * Executes commands of the earlier process before the current market fills the orders that it has passed: new orders,
-   * which are then filled too, and cancels and changes that were due while the market was still known. A limit order
-   * that crossed the last known book did not rest: it takes from the current book, unless it is post-only.
-   */
-  #executeUnseen(): void {
-    const knownTo = (this.#lastSeen ?? -Infinity) + UNSEEN_AFTER_MS;
-    const isFirst = ({ kind, due }: StoredCommand) => kind === 'enter' || due <= knownTo;
-    const takes = (of: StoredCommand) => of.isTaker === true && this.#isLimit(of.oid);
-    const [first, later] = [this.#held.filter(isFirst), this.#held.filter(of => !isFirst(of))];
-    this.#held = [...first.filter(takes).map(({ old: _, ...of }) => ({ ...of, kind: 'enter' as const })), ...later];
-    for (const one of first) {
-      // The order of a replacement that takes is entered later, so only its old order is removed now.
-      const command = this.#commandOf(takes(one) ? { ...one, kind: 'remove', oid: one.old ?? '' } : one);
-      if (command) this.#book.executeUnseen(command, one.isTaker === true);
-    }
-  }
-
-  /** Whether an order is a limit order that first takes liquidity and then rests. */
-  #isLimit(oid: string): boolean {
-    const order = this.box.venue.find(oid);
-    return order?.type === 'limit' && order.timeInForce === 'goodtillcancelled';
-  }
-
-  #commands(): readonly StoredCommand[] {
-    const pending = this.#book.queue.pending().map(({ due, command }) => {
-      // The due time of a command is converted only once, because clocks drift and a changed row would be written
-      // again.
-      if (!this.#dues.has(command)) this.#dues.set(command, this.#wall(due));
-      return {
-        ...{ due: this.#dues.get(command)!, kind: command.kind, oid: command.order.oid },
-        ...(command.kind === 'replace' ? { old: command.old.oid } : {}),
-        ...(command.kind === 'modify' ? { change: command.change } : {}),
-        ...(this.#isTaker(command) ? { isTaker: true as const } : {}),
-      };
-    });
-    return [...pending, ...this.#held];
-  }
-
-  /** Whether a command enters a limit order that would trade immediately in the current book. */
-  #isTaker({ kind, order }: BookCommand): boolean {
-    if (kind !== 'enter' && kind !== 'replace') return false;
-    return order.type === 'limit' && !isWaiting(order) && this.#book.engine.crosses(order.side, order.price);
-  }
-
-  #resumeCommands(): void {
-    // A command that is due is executed and stored here, so the others stay held until they are submitted.
-    for (let first = this.#held[0]; first; first = this.#held[0]) {
-      this.#held = this.#held.slice(1);
-      const command = this.#commandOf(first);
-      const longest = this.box.venue.switches.engineDelayMaxMs;
-      if (command) this.#book.queue.submit(remainingDelay(first.due, this.#clock.now(), longest), command);
-    }
-  }
-
-  /** Returns the command; `null` if its order has ended, as after a change of the book's units. */
-  #commandOf({ kind, oid, old, change }: StoredCommand): BookCommand | null {
-    const { venue } = this.box;
-    const order = venue.find(oid);
-    if (order === undefined || !isActive(order)) return null;
-    switch (kind) {
-      case 'enter':
-      case 'remove':
-        return { kind, order };
-      case 'replace': {
-        const replaced = old === undefined ? undefined : venue.find(old);
-        return replaced ? { kind, order, old: replaced } : { kind: 'enter', order };
-      }
-      case 'modify':
-        return change ? { kind, order, change } : null;
-    }
-  }
-
   #restore(rows: ReturnType<RowStore['read']>, known: ReadonlyMap<string, string>): void {
     const { venue, conversions, rfq } = this.box;
     const account = this.#account;
-    for (const { key } of rows) this.#kept.get(key.slice(0, key.indexOf('/')))?.add(key);
+    for (const { key } of rows) this.#kept.get(rowKind(key))?.add(key);
     const { fees, gain, deposited, ...holdings } = storedValue<StoredAccount>(known, 'account')!;
     account.hold(holdings);
     for (const [kept, sums] of [
@@ -549,18 +432,20 @@ export class StoredExchange {
       tid: Math.max(numbers.tid, this.#lastTid + 1),
       orders: Math.max(numbers.orders, ...this.#serials.values()),
     });
-    // A last price in ticks that the book no longer has is unknown.
-    const isInTicks = numbers.tick === this.#book.instrument.tick;
-    this.#book.resume({ ...numbers.book, last: isInTicks ? numbers.book.last : 0 });
-    this.#cancelOldUnits();
+    this.#first.resume(numbers.book, numbers.tick);
+    for (const book of this.#books.values()) {
+      const own = book === this.#first ? null : storedValue<StoredBookNumbers>(known, `numbers${book.suffix}`);
+      if (own !== null) book.resume(own.book, own.tick);
+    }
+    this.#cancelUnkept();
     venue.forget(account);
   }
 
   #restoreTrades(trades: readonly (readonly [string, StoredTrade])[]): void {
     const kept = trades.slice(-OWN_TRADES_MAX);
     const { tradeRecordDelayMs } = this.box.venue.switches;
-    for (const [, { oid, originId, marginOrderType, side, readable, tick, lot, ...of }] of kept) {
-      const instrument = this.#instrumentIn({ tick, lot });
+    for (const [, { oid, book, originId, marginOrderType, side, readable, tick, lot, ...of }] of kept) {
+      const instrument = this.#instrumentIn(book ?? this.#first.book.rules.book, { tick, lot });
       const order = { oid, originId, marginOrderType, side, instrument, book: instrument.symbol };
       this.#account.trades.add({ ...of, order, readableAt: this.#elapsedAt(readable, tradeRecordDelayMs) });
     }
@@ -576,14 +461,27 @@ export class StoredExchange {
     this.#lastTransfer = kept.at(-1)?.id ?? '';
   }
 
-  /** Cancels live orders in units that the book no longer has; a real exchange would not keep their prices. */
-  #cancelOldUnits(): void {
-    const { tick, lot } = this.#book.instrument;
+  /**
+   * Cancels live orders in books that the bot no longer has, and in units that their book no longer has; a real exchange
+   * would not keep their prices.
+   */
+  #cancelUnkept(): void {
     for (const order of [...this.#account.active.values()]) {
-      if (order.instrument.tick === tick && order.instrument.lot === lot) continue;
+      const kept = this.#books.get(order.book)?.book.instrument;
+      if (kept !== undefined && order.instrument.tick === kept.tick && order.instrument.lot === kept.lot) continue;
       this.#waiting.delete(order.oid);
       this.box.venue.finish(order, 'cancelled');
     }
+  }
+
+  /**
+   * Returns the deletions of stored queue positions, commands and times of books that are not followed: a later process
+   * that follows such a book again must not continue with them.
+   */
+  #unfollowedRows(known: ReadonlyMap<string, string>): readonly RowChange[] {
+    return [...known.keys()]
+      .filter(key => OF_FOLLOWED.test(key) && !this.#books.has(key.slice(key.indexOf('/') + 1)))
+      .map(key => ({ key, text: null }));
   }
 
   #orderKey({ oid }: Pick<VenueOrder, 'oid'>): string {
@@ -593,7 +491,8 @@ export class StoredExchange {
   #storedOrder(order: VenueOrder): StoredOrder {
     const { instrument, account: _, engineId, ...of } = order;
     const { tick, lot } = instrument;
-    const isResting = engineId > 0 || this.#waiting.has(order.oid) || this.#book.stops.includes(order);
+    const isStop = this.#books.get(order.book)?.book.stops.includes(order) === true;
+    const isResting = engineId > 0 || this.#waiting.has(order.oid) || isStop;
     return { ...of, tick, lot, isResting, end: this.#ends.get(order) ?? 0 };
   }
 
@@ -601,7 +500,7 @@ export class StoredExchange {
     const { tick, lot, isResting, end, ...of } = stored;
     const order: VenueOrder = {
       ...of,
-      instrument: this.#instrumentIn({ tick, lot }),
+      instrument: this.#instrumentIn(of.book, { tick, lot }),
       account: this.#account,
       engineId: 0,
     };
@@ -615,21 +514,27 @@ export class StoredExchange {
     const { oid, originId, marginOrderType, side, instrument } = order;
     return {
       ...{ ...of, oid, side, tick: instrument.tick, lot: instrument.lot, readable: this.#wall(readableAt) },
+      ...(instrument.symbol === this.#first.book.rules.book ? {} : { book: instrument.symbol }),
       ...(originId === undefined ? {} : { originId }),
       ...(marginOrderType === undefined ? {} : { marginOrderType }),
     };
   }
 
-  /** Returns the instrument of the book in the units of an earlier process, which may differ from the current units. */
-  #instrumentIn({ tick, lot }: Units): Instrument {
-    const { instrument, rules } = this.#book;
+  /**
+   * Returns the instrument of a book in the units of an earlier process, which may differ from the current units. Also
+   * of a book that the exchange no longer lists.
+   */
+  #instrumentIn(symbol: string, { tick, lot }: Units): Instrument {
+    const book = this.box.venue.books.get(symbol);
+    if (book === undefined)
+      return instrumentOf({ ...this.#first.book.rules, book: symbol, ...UNLISTED, tickSize: tick }, lot);
+    const { instrument, rules } = book;
     if (instrument.tick === tick && instrument.lot === lot) return instrument;
     return instrumentOf({ ...rules, tickSize: tick }, lot);
   }
 
-  /** Converts elapsed time of this process into wall-clock time. */
   #wall(elapsed: Millis): Millis {
-    return this.#clock.now() + (elapsed - this.#clock.elapsed());
+    return wallOf(this.#clock, elapsed);
   }
 
   /** Converts wall-clock time into elapsed time of this process, at most `delayMax` from now. */
@@ -643,13 +548,16 @@ export class StoredExchange {
  */
 const WRITTEN_ONCE = /^(?:trade|transfer|conversion|rfq)\//;
 
-const padded = (n: number): string => String(n).padStart(16, '0');
+/** Matches the keys of rows of a book after the first that only a followed book has. */
+const OF_FOLLOWED = /^(?:commands|seen|queues)\//;
 
-/** Returns the value of a row; `null` if there is no such row. */
-function storedValue<T>(rows: ReadonlyMap<string, string>, key: string): T | null {
-  const text = rows.get(key);
-  return text === undefined ? null : (valueOfStored(text) as T);
-}
+/** Limits of a book that the exchange no longer lists, in which no order is accepted. */
+const UNLISTED = {
+  ...{ minimumAmount: '0', maximumAmount: '0', minimumPrice: '0', maximumPrice: '0' },
+  ...{ minimumValue: '0', maximumValue: '0' },
+} as const;
+
+const padded = (n: number): string => String(n).padStart(16, '0');
 
 /** Returns the identity of a stored account; `null` if the store is empty. */
 function identityIn(rows: ReadonlyMap<string, string>): Identity | null {
@@ -657,6 +565,16 @@ function identityIn(rows: ReadonlyMap<string, string>): Identity | null {
   const identity = storedValue<Identity>(rows, 'identity');
   if (identity === null) throw new Error('the row identity is missing');
   return identity;
+}
+
+/** Returns all books that a stored account has had; empty if there is no account, or if it cannot be read. */
+export function booksOfRows(rows: readonly { readonly key: string; readonly text: string }[]): readonly string[] {
+  try {
+    const identity = identityIn(new Map(rows.map(({ key, text }) => [key, text])));
+    return identity === null ? [] : (identity.books ?? [identity.book]);
+  } catch {
+    return [];
+  }
 }
 
 /** Returns the market and bot of stored rows; `null` if there are none, or if they cannot be read. */
@@ -669,23 +587,14 @@ export function purposeOfRows(rows: readonly { readonly key: string; readonly te
   }
 }
 
-/** Calls a step that restores an account from its rows. */
-function restored<T>(step: () => T): T {
-  try {
-    return step();
-  } catch (error) {
-    throw new UnrestorableAccount(textOfError(error), { cause: error });
-  }
-}
-
 /** Returns the values of all rows whose keys start with `prefix`, in the order of the keys. */
 const valuesUnder = <T>(rows: ReturnType<RowStore['read']>, prefix: string): (readonly [key: string, value: T])[] =>
   rows.flatMap(({ key, text }) => (key.startsWith(prefix) ? [[key, valueOfStored(text) as T] as const] : []));
 
 function assertFits(known: Identity, purpose: AccountPurpose): void {
-  if (known.version > VERSION)
+  if (known.version > VERSION.severalBooks)
     throw new NewerStoredAccount(
-      `a newer version of Puntas wrote it (format ${known.version}, expected ${VERSION}); update Puntas`,
+      `a newer version of Puntas wrote it (format ${known.version}, expected ${VERSION.severalBooks}); update Puntas`,
     );
   const difference = otherPurpose(known, purpose);
   if (difference !== null) throw new OtherStoredAccount(difference);
@@ -703,6 +612,21 @@ function assertFitsLedger({ opens, starts = [] }: Identity, ledger: StoredExchan
     throw new UnrestorableAccount(
       'the file of the account and the ledger of its bot come from two copies of the state directory',
     );
+}
+
+/** Returns the opening balances for currencies of the given books that an earlier account was opened without. */
+function newBalances(
+  known: Readonly<Record<string, string>>,
+  balances: Readonly<Record<string, string>>,
+  books: readonly string[],
+): Readonly<Record<string, string>> {
+  const currencies = [...new Set(books.flatMap(pairOf))];
+  return Object.fromEntries(
+    currencies.flatMap(currency => {
+      const text = balances[currency];
+      return text === undefined || known[currency] !== undefined ? [] : [[currency, text] as const];
+    }),
+  );
 }
 
 /** Returns why an account does not belong to this bot on this market; otherwise `null`. */

@@ -16,16 +16,24 @@ import {
   textOfMoney,
   type Amount,
   type AvailableBook,
+  type VenueClient,
   type Clock,
   type Exchange,
   type Instrument,
   type Transport,
   type StreamTransport,
 } from '../core/index.ts';
-import { externalReferenceOf, readsPerMinute, type Config, type RemoteSettings } from '../config.ts';
+import {
+  booksOf,
+  booksText,
+  externalReferenceOf,
+  readsPerMinute,
+  type Config,
+  type RemoteSettings,
+} from '../config.ts';
 import { fittedModel, levelModel, type FillModel } from '../fills/index.ts';
 import { Follower } from '../live/market/follower.ts';
-import type { Log } from '../live/log.ts';
+import { logOfBook, type Log } from '../live/log.ts';
 import { CannotStart, readBookRow, repeatIfUnknown, valueOrCannotStart } from '../live/loop/opening.ts';
 import { claimStateDir } from '../live/files/stateDir.ts';
 import {
@@ -38,6 +46,7 @@ import { claimState } from '../live/state/paperMark.ts';
 import type { Owner } from '../live/state/owner.ts';
 import { lookInto } from '../live/state/stateSummary.ts';
 import {
+  booksOfRows,
   feesOf,
   FollowedMarket,
   inProcessStream,
@@ -78,10 +87,10 @@ export type Paper = {
   readonly venue: VenueAccess;
   readonly exchange: EmbeddedExchange;
   readonly account: { readonly id: string };
-  readonly follower: Follower;
   /** Whether the followed exchange lists fee tiers, so that `paper.volume30d` has an effect. */
   readonly hasTiers: boolean;
-  counts(): FollowedCounts;
+  /** Returns the counts of a book, by default of the first. */
+  counts(book?: string): FollowedCounts;
   stop(): Promise<void>;
 };
 
@@ -94,13 +103,14 @@ const READS_SHARE = 0.9;
 const NO_BOUND = '9999999999';
 
 /**
- * Resolves when the followed book is available. Rejects with a one-line error if the book cannot be followed, or if the
+ * Resolves when all followed books are available. Rejects with a one-line error if a book cannot be followed, or if the
  * configuration is incomplete.
  */
 export async function openPaper(config: Config, clock: Clock, options: PaperOptions): Promise<Paper> {
   const { book, paper } = config;
+  const symbols = booksOf(config).map(one => one.book);
   const [followed, balances] = [followedBy(config), balancesOf(config)];
-  const { log, seed, onBroken } = options;
+  const { log, seed } = options;
   const fitted = fittedOf(config);
   if (fitted !== null && fitted.fallback !== null)
     log.warn({ book, reason: fitted.fallback }, `fill model fitted works like expected: ${fitted.fallback}`);
@@ -118,24 +128,33 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     for (const end of ends.reverse()) await end();
   };
   try {
-    const row = await readBookRow(client, book);
-    const { group } = feesOf(pairOf(row.book)[1]);
-    for (const line of unusedFees(row, paper)) log.warn({ book }, line);
-    const ofExchange = exchangeOptions(row, group, paper, clock, seed);
+    const listed = new ListedOnce(client);
+    const rows: AvailableBook[] = [];
+    for (const symbol of symbols) rows.push(await readBookRow(listed, symbol));
+    for (const line of unusedFees(rows, paper)) log.warn({ book }, line);
     const purpose = { follows: followed.restUrl, book, instance: config.instance };
-    const opening = { ...ofExchange, purpose, balances, volume30d: { [group]: paper.volume30d } };
+    const opening = {
+      ...exchangeOptions(rows, paper, clock, seed),
+      ...{ purpose, balances, otherBooks: symbols.slice(1) },
+      volume30d: Object.fromEntries(rows.map(row => [groupOf(row), paper.volume30d])),
+    };
     if (options.setAside) {
       await assertCanOpen(client, opening);
       await options.setAside(purpose);
     }
     const store = await storeOf(paper.stateDir, clock, options.isReadOnly === true);
     ends.push(() => store.close());
+    // Books that only an earlier run had are still listed, so that the bot can settle its canceled orders there.
+    const earlier = continued(paper.stateDir, () => booksOfRows(store.read())).filter(one => !symbols.includes(one));
+    const known: AvailableBook[] = [];
+    for (const one of earlier) if (!listed.isDelisted(one)) known.push(await readBookRow(listed, one));
     const owner = options.isReadOnly === true ? null : await ledgerOwner(paper.stateDir, clock);
     const stored = continued(
       paper.stateDir,
       () =>
         new StoredExchange({
           ...opening,
+          ...exchangeOptions([...rows, ...known], paper, clock, seed),
           store,
           ledger: owner?.paperAccount ?? null,
           onUnwritten: error =>
@@ -150,33 +169,24 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     const { box, account } = stored;
     ends.push(() => stored.close());
     if (options.isReadOnly !== true) for (const line of accountLines(stored, balances)) log.info({ book }, line);
-    const place = box.marketplace(book);
-    const queues: FollowedQueues = {
-      arrivals: () => follower.queues.arrivals(),
-      lotsUpTo: (side, price, arrival) => follower.queues.lotsUpTo(side, price, arrival),
+    for (const one of box.venue.books.keys()) box.marketplace(one).feed.isWithheld = true;
+    const markets = new Map<string, FollowedBook>();
+    /** Withholds stream frames of each book without a current market; without any, also the signs of life. */
+    const showFresh = () => {
+      for (const [one, { follower }] of markets) box.marketplace(one).feed.isWithheld = !follower.isFresh;
+      const isFresh = [...markets.values()].some(({ follower }) => follower.isFresh);
+      box.venue.set({ streamFrames: isFresh ? 'sent' : 'withheld' });
     };
-    const { model, isExpected } = modelOf(config, fitted, seed);
-    const market = new FollowedMarket(place, model, isExpected ? queues : null);
-    const sink = continued(paper.stateDir, () => stored.follow(market, () => follower.freshAt));
-    const streamWay = streamWayOf(followed, options.transports);
-    const follower: Follower = new Follower({
-      exchange: client,
-      stream:
-        streamWay &&
-        there.marketStream?.({ clock, random: randomOf(seed ^ 0x9b), book, exchange: client, ...streamWay }),
-      sink,
-      clock,
-      log,
-      instrument: place.instrument,
-      pollMs: config.timing.bookPollMs,
-      readsPerMinute: bookReadsPerMinute(config, followed),
-      onFresh: isFresh => box.venue.set({ streamFrames: isFresh ? 'sent' : 'withheld' }),
-      onBroken,
-    });
-    ends.push(() => follower.stop());
-    follower.start();
-    await arrival(follower, clock, `${followed.restUrl} returns no order book of ${book}`);
-    await uncrossed(market, clock, log, `${followed.restUrl}: the order book of ${book} is crossed`);
+    for (const [i, one] of symbols.entries()) {
+      const market = followBook({ config, clock, options, followed, client, stored, fitted, book: one, i, showFresh });
+      markets.set(one, market);
+      ends.push(() => market.follower.stop());
+    }
+    for (const { follower } of markets.values()) follower.start();
+    for (const [one, { follower }] of markets)
+      await arrival(follower, clock, `${followed.restUrl} returns no order book of ${one}`);
+    for (const [one, { market }] of markets)
+      await uncrossed(market, clock, log, `${followed.restUrl}: the order book of ${one} is crossed`);
     const venue: VenueAccess = {
       restUrl: 'http://127.0.0.1/api',
       key: account.key,
@@ -187,9 +197,9 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       transport: paperTransport({
         respond: stored.respond,
         clock,
-        book,
+        books: symbols,
         latencyMs: paper.latencyMs,
-        hasMarketData: () => follower.isFresh,
+        hasMarketData: one => markets.get(one)!.follower.isFresh,
         followedExchange: client,
       }),
       streamTransport: inProcessStream(box.stream, clock),
@@ -199,17 +209,16 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
         follows: followed.restUrl,
         followed: client,
         fills: paper.fills,
-        outcome: () => outcomeOf(market.counts(), place.instrument),
+        outcome: () => outcomeOf(markets),
       },
     };
     return {
-      config: runsWith(withFittedHash(config, fitted), followed, balances),
-      hasTiers: row.tiers.length > 0,
+      config: runsWith(withFittedHash(config, fitted), followed, balances, [...symbols, ...earlier]),
+      hasTiers: rows.some(row => row.tiers.length > 0),
       venue,
       exchange: box,
       account,
-      follower,
-      counts: () => market.counts(),
+      counts: (one = book) => markets.get(one)!.market.counts(),
       stop,
     };
   } catch (error) {
@@ -218,11 +227,87 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
   }
 }
 
+/** List of the followed exchange's books, which is read once for all books. */
+class ListedOnce {
+  readonly #client: Pick<Exchange, 'availableBooks'>;
+  #list: Awaited<ReturnType<Exchange['availableBooks']>> | null = null;
+
+  constructor(client: Pick<Exchange, 'availableBooks'>) {
+    this.#client = client;
+  }
+
+  readonly availableBooks: Exchange['availableBooks'] = async () => {
+    if (this.#list?.kind !== 'done') this.#list = await this.#client.availableBooks();
+    return this.#list;
+  };
+
+  /** Whether the list that was read proves that a book is not traded: also no unreadable row can be that of the book. */
+  isDelisted(book: string): boolean {
+    if (this.#list?.kind !== 'done') return false;
+    const { value, unreadable = [] } = this.#list;
+    return (
+      value.every(row => row.book !== book) && unreadable.every(row => row.book !== undefined && row.book !== book)
+    );
+  }
+}
+
+type FollowedBook = { readonly market: FollowedMarket; readonly follower: Follower; readonly instrument: Instrument };
+
+type Following = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly options: PaperOptions;
+  readonly followed: RemoteSettings;
+  readonly client: VenueClient;
+  readonly stored: StoredExchange;
+  readonly fitted: FittedFile | null;
+  readonly book: string;
+  /** Place of the book in the configuration. */
+  readonly i: number;
+  /** Called when the market of the book becomes current or stale. */
+  readonly showFresh: () => void;
+};
+
+/** Connects one book to its followed market, without starting to follow it. */
+function followBook({ config, clock, options, followed, client, stored, fitted, book, i, showFresh }: Following) {
+  const { log, onBroken } = options;
+  // No two books have the same random numbers.
+  const seed = options.seed ^ (i << 16);
+  const place = stored.box.marketplace(book);
+  const queues: FollowedQueues = {
+    arrivals: () => follower.queues.arrivals(),
+    lotsUpTo: (side, price, arrival) => follower.queues.lotsUpTo(side, price, arrival),
+  };
+  const { model, isExpected } = modelOf(config, fitted, seed);
+  const market = new FollowedMarket(place, model, isExpected ? queues : null);
+  const sink = continued(config.paper.stateDir, () => stored.follow(market, () => follower.freshAt, book));
+  const streamWay = streamWayOf(followed, options.transports);
+  const follower: Follower = new Follower({
+    exchange: client,
+    stream:
+      streamWay &&
+      venueOf(config).marketStream?.({ clock, random: randomOf(seed ^ 0x9b), book, exchange: client, ...streamWay }),
+    sink,
+    clock,
+    log: config.books === undefined ? log : logOfBook(log, book),
+    instrument: place.instrument,
+    pollMs: config.timing.bookPollMs,
+    readsPerMinute: bookReadsPerMinute(config, followed),
+    onFresh: showFresh,
+    onBroken,
+  });
+  return { market, follower, instrument: place.instrument };
+}
+
 /**
  * Reads the parameters of the fill model `fitted`; `null` for other models. Throws `UsageError` if they cannot be used.
  */
-function fittedOf({ paper, book }: Config): FittedFile | null {
+function fittedOf({ paper, book, books }: Config): FittedFile | null {
   if (paper.fills !== 'fitted' || paper.fittedFile === undefined) return null;
+  if (books !== undefined && books.length > 1)
+    throw new UsageError(
+      `paper.fills: expected pessimistic, expected or optimistic with several books, found fitted, whose parameters are those of one book`,
+    );
   const found = readFittedFile(paper.fittedFile, book);
   if (typeof found === 'string') throw new UsageError(`paper.fittedFile: ${found}`);
   if (paper.fittedSha256 !== undefined && paper.fittedSha256 !== found.hash)
@@ -251,11 +336,14 @@ function modelOf(
 const withFittedHash = (config: Config, fitted: FittedFile | null): Config =>
   fitted === null ? config : { ...config, paper: { ...config.paper, fittedSha256: fitted.hash } };
 
-/** Returns the options of the embedded exchange with the followed book's rules and the configured latency. */
-const exchangeOptions = (row: AvailableBook, group: string, paper: Config['paper'], clock: Clock, seed: number) => ({
+/** Returns the name of the quote currencies whose volume counts together for the fee tier of a book. */
+const groupOf = ({ book }: AvailableBook): string => feesOf(pairOf(book)[1]).group;
+
+/** Returns the options of the embedded exchange with the followed books' rules and the configured latency. */
+const exchangeOptions = (rows: readonly AvailableBook[], paper: Config['paper'], clock: Clock, seed: number) => ({
   clock,
   seed,
-  books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
+  books: rows.map(row => ({ ...row, fees: { group: groupOf(row), tiers: tiersOf(row, paper.fees) } })),
   // Market data already arrives with the delay of its real transport. Orders and cancels have no real delay, so they
   // get the configured latency.
   switches: {
@@ -284,10 +372,10 @@ async function storeOf(dir: string, clock: Clock, isReadOnly: boolean): Promise<
 
 type Opening = Omit<StoredExchangeOptions, 'store' | 'onUnwritten' | 'onWritten'>;
 
-/** Rejects if the followed book cannot be read, or if no account could be opened with these options. */
+/** Rejects if a followed book cannot be read, or if no account could be opened with these options. */
 async function assertCanOpen(client: Pick<Exchange, 'orderBook'>, opening: Opening): Promise<void> {
-  const { book } = opening.purpose;
-  valueOrCannotStart(`read the order book of ${book}`, await repeatIfUnknown(() => client.orderBook(book)));
+  for (const book of [opening.purpose.book, ...(opening.otherBooks ?? [])])
+    valueOrCannotStart(`read the order book of ${book}`, await repeatIfUnknown(() => client.orderBook(book)));
   const store: RowStore = { read: () => [], write: () => undefined };
   new StoredExchange({ ...opening, store, onUnwritten: () => undefined, onWritten: () => undefined }).close();
 }
@@ -338,13 +426,15 @@ function asUsageError(text: string, cause: unknown): UsageError {
 
 /** Returns the lines about an account that was opened or continues. */
 function accountLines(stored: StoredExchange, balances: Readonly<Record<string, string>>): readonly string[] {
-  const { isContinued, openedAt, liveOrders, account, box, openedWith } = stored;
+  const { isContinued, openedAt, liveOrders, account, box, openedWith, addedBalances } = stored;
   const held = box.venue.accounts.get(account.id)!;
   const sums = [...held.currencies()].map(currency => `${textOfMoney(held.total(currency))} ${currency}`);
   if (!isContinued) return [`opened a new paper account: ${sums.join(', ')}`];
+  const added = Object.entries(addedBalances).map(([currency, text]) => `${text} ${currency}`);
   const opened = new Date(openedAt).toISOString().slice(0, 16).replace('T', ' ');
   return [
     `continuing the paper account opened ${opened} UTC: ${sums.join(', ')}; orders left by the last run: ${liveOrders}`,
+    ...(added.length === 0 ? [] : [`added to the paper account for its new books: ${added.join(', ')}`]),
     ...(isEqualBalances(openedWith, balances)
       ? []
       : [
@@ -366,7 +456,7 @@ export function banner(config: Config): string {
   const { fills, latencyMs } = config.paper;
   const { restUrl } = followedBy(config);
   balancesOf(config);
-  return `PAPER TRADING: no order is sent to the exchange, and no key is read. Simulated fills on ${config.book} of ${restUrl} (fill model ${fills}, latency ${latencyMs} ms each way)${config.hedge?.elsewhere ? '; paper trading does not hedge on the other exchange (hedge.elsewhere), and inventory.target is ignored: the opening balance is the target' : ''}`;
+  return `PAPER TRADING: no order is sent to the exchange, and no key is read. Simulated fills on ${booksText(config)} of ${restUrl} (fill model ${fills}, latency ${latencyMs} ms each way)${config.hedge?.elsewhere ? '; paper trading does not hedge on the other exchange (hedge.elsewhere), and inventory.target is ignored: the opening balance is the target' : ''}`;
 }
 
 /** Prefix of each line in paper trading. */
@@ -381,10 +471,15 @@ export const onPaper = (log: Log): Log => ({
   setLevel: level => log.setLevel?.(level),
 });
 
-/** Returns a summary of the followed market and of the simulated fills. */
-function outcomeOf({ trades, lots, filledLots }: FollowedCounts, instrument: Instrument): string {
-  const text = (n: number) => textOfAmount(instrument, n as Amount);
-  return `the followed market traded ${text(lots)} ${instrument.major} in ${counted(trades, 'execution')}; paper orders were filled for ${text(filledLots)} ${instrument.major}`;
+/** Returns a summary of the followed markets and of the simulated fills; of several books, each with its symbol. */
+function outcomeOf(markets: ReadonlyMap<string, FollowedBook>): string {
+  const parts = [...markets].map(([book, { market, instrument }]) => {
+    const { trades, lots, filledLots } = market.counts();
+    const text = (n: number) => textOfAmount(instrument, n as Amount);
+    const of = markets.size === 1 ? '' : `${book}: `;
+    return `${of}the followed market traded ${text(lots)} ${instrument.major} in ${counted(trades, 'execution')}; paper orders were filled for ${text(filledLots)} ${instrument.major}`;
+  });
+  return parts.join('. ');
 }
 
 function followedBy({ exchange }: Config): RemoteSettings {
@@ -392,22 +487,24 @@ function followedBy({ exchange }: Config): RemoteSettings {
   throw new UsageError('--paper needs a remote exchange to follow; set exchange.kind: remote and exchange.restUrl');
 }
 
-function balancesOf({ book, paper }: Config): Readonly<Record<string, string>> {
-  const missing = pairOf(book).filter(currency => paper.balances?.[currency] === undefined);
+function balancesOf(config: Config): Readonly<Record<string, string>> {
+  const { paper } = config;
+  const currencies = [...new Set(booksOf(config).flatMap(({ book }) => pairOf(book)))];
+  const missing = currencies.filter(currency => paper.balances?.[currency] === undefined);
   if (paper.balances === undefined || missing.length > 0) {
     throw new UsageError(
-      `paper.balances: expected opening balances of ${missing.join(' and ')}, like paper: { balances: { ${pairOf(book).join(": '1', ")}: '1000' } }`,
+      `paper.balances: expected opening balances of ${missing.join(' and ')}, like paper: { balances: { ${currencies.join(": '1', ")}: '1000' } }`,
     );
   }
   return paper.balances;
 }
 
-/** Returns one line for each fee key of the section `paper` that has no effect. */
-const unusedFees = ({ tiers, flatRate }: AvailableBook, { fees, volume30d }: Config['paper']): readonly string[] => [
-  ...(fees !== undefined && (tiers.length > 0 || flatRate)
+/** Returns one line for each fee key of the section `paper` that has no effect on any book. */
+const unusedFees = (rows: readonly AvailableBook[], { fees, volume30d }: Config['paper']): readonly string[] => [
+  ...(fees !== undefined && rows.every(({ tiers, flatRate }) => tiers.length > 0 || flatRate)
     ? ['paper.fees has no effect, because the followed exchange lists its own fees; remove this key']
     : []),
-  ...(tiers.length === 0 && moneyOf(volume30d) > 0n
+  ...(rows.every(({ tiers }) => tiers.length === 0) && moneyOf(volume30d) > 0n
     ? ['paper.volume30d has no effect, because the followed exchange lists no fee tiers; remove this key']
     : []),
 ];
@@ -425,14 +522,22 @@ function tiersOf(
   return [{ volume: NO_BOUND, ...rates }];
 }
 
-/** Returns the configuration of a run on an embedded exchange. */
-const runsWith = (config: Config, followed: RemoteSettings, balances: Readonly<Record<string, string>>): Config => ({
+/** Returns the configuration of a run on an embedded exchange. `books`: all books that the account has had. */
+const runsWith = (
+  config: Config,
+  followed: RemoteSettings,
+  balances: Readonly<Record<string, string>>,
+  books: readonly string[],
+): Config => ({
   ...withoutPlace(config),
   exchange: {
     kind: 'embedded',
     seed: 1,
     engineDelayMs: config.paper.latencyMs,
-    market: { kind: 'flow' },
+    market: {
+      kind: 'flow',
+      ...(books.length === 1 ? {} : { books: Object.fromEntries(books.map(book => [book, { lagMs: 0 }])) }),
+    },
     balances: { ...balances },
     volume30d: config.paper.volume30d,
     port: 0,
@@ -452,11 +557,13 @@ function streamWayOf({ stream, streamUrl: url }: RemoteSettings, transports: Pap
 }
 
 /**
- * Returns the number of reads of the complete book per minute, at least 6. It is a share of the budget of public
- * requests that remains after the reads of reference books.
+ * Returns the number of reads of each complete book per minute: an equal part of a share of the budget of public
+ * requests that remains after the reads of reference books. All books together have at least 6.
  */
 function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number {
-  return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(externalReferenceOf(config))));
+  const books = booksOf(config);
+  const others = books.reduce((sum, one) => sum + readsPerMinute(externalReferenceOf(one)), 0);
+  return Math.max(6, READS_SHARE * (budgets.publicPerMinute - others)) / books.length;
 }
 
 async function arrival(follower: Follower, clock: Clock, why: string): Promise<void> {

@@ -41,8 +41,10 @@
  * It was raised by 60 for what strangers asked: installed releases, digests, and comparisons of single books.
  * It was raised by 50 for bots that a strategy file freezes.
  * It was raised by 82 for strategy files and parameters of several books.
+ * It was raised by 105 for several books on paper.
+ * It was raised by 20 for connections and commands that readers asked about.
  */
-export const WORDS_MAX = 48_753;
+export const WORDS_MAX = 48_878;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -84,7 +86,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/market-model.md': 610,
   'docs/metrics.md': 1_254,
   'docs/operations.md': 500,
-  'docs/paper.md': 620,
+  'docs/paper.md': 720,
   'docs/promises.md': 825,
   'docs/promotion.md': 700,
   'docs/recording.md': 525,
@@ -95,7 +97,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/report.md': 545,
   'docs/runbook.md': 3_145,
   'docs/scout.md': 1_050,
-  'docs/several-books.md': 866,
+  'docs/several-books.md': 880,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 345,

@@ -26,8 +26,9 @@ import { memoryLog } from '../memoryLog.ts';
 export function paperConfig(paper: object = {}, more: object = {}): Config {
   const tree = parse(readFileSync(shippedConfig('paper'), 'utf8')) as Record<string, object>;
   const near = { halfSpreadBps: 10.2, levelSpacingBps: 4, minEdgeBps: 0, refreshToleranceBps: 4 };
+  const { book, ...rest } = tree;
   const text = stringify({
-    ...tree,
+    ...('books' in more ? rest : { book, ...rest }),
     strategy: { ...tree['strategy'], ...near },
     paper: { ...tree['paper'], volume30d: '200000000', ...paper },
     metrics: { port: 0 },
@@ -47,6 +48,8 @@ export type PaperWorldOptions = {
   /** Without it books are polled. */
   readonly stream?: boolean;
   readonly fate?: (request: WireRequest) => Fate;
+  /** Other settings that a hang-up of the bot reads; without them, the bot has no configuration file. */
+  readonly reloaded?: Pick<PaperWorldOptions, 'paper' | 'more'>;
 };
 
 export type PaperWorld = Awaited<ReturnType<typeof paperWorld>>;
@@ -71,15 +74,23 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
   const { log, texts } = memoryLog();
   const broken: unknown[] = [];
   const folders = [stateDir];
-  const startIn = (dir: string) =>
-    startedIn(
-      { ...config, paper: { ...config.paper, stateDir: dir } },
+  const startIn = (dir: string, change?: Pick<PaperWorldOptions, 'paper' | 'more'>) => {
+    const changed = change === undefined ? config : paperConfig({ stateDir: dir, ...change.paper }, change.more);
+    return startedIn(
+      { ...changed, paper: { ...changed.paper, stateDir: dir } },
       {
         ...{ clock, seed, log },
         transports: { rest, ...(stream ? { stream: line.transport } : {}) },
         onBroken: error => void broken.push(error),
+        ...(options.reloaded
+          ? {
+              reloaded: paperConfig({ stateDir: dir, ...options.reloaded.paper }, options.reloaded.more),
+              given: changed,
+            }
+          : {}),
       },
     );
+  };
   let session = await startIn(stateDir);
   return {
     clock,
@@ -97,23 +108,32 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
     broken,
     said: texts,
     ours: () => [...session.paper.exchange.venue.accounts.get(session.paper.account.id)!.active.values()],
-    /** Stops the bot, and starts it on the same state `awayMs` later; `change` may change that state meanwhile. */
-    restart: async (awayMs: number, change?: (dir: string) => void): Promise<RunResult> => {
+    /**
+     * Stops the bot, and starts it on the same state `awayMs` later, with other settings if `configured` is given;
+     * `change` may change that state meanwhile.
+     */
+    restart: async (
+      awayMs: number,
+      change?: (dir: string) => void,
+      configured?: Pick<PaperWorldOptions, 'paper' | 'more'>,
+    ): Promise<RunResult> => {
       const result = await session.stop();
       change?.(folders.at(-1)!);
       await clock.advance(awayMs);
-      session = await startIn(folders.at(-1)!);
+      session = await startIn(folders.at(-1)!, configured);
       return result;
     },
     /** Copies the state as a killed process leaves it, and starts the bot on the copy `awayMs` later. */
-    kill: async (awayMs: number): Promise<void> => {
+    kill: async (awayMs: number, configured?: Pick<PaperWorldOptions, 'paper' | 'more'>): Promise<void> => {
       const left = mkdtempSync(join(tmpdir(), 'puntas-paper-'));
       cpSync(folders.at(-1)!, left, { recursive: true });
       folders.push(left);
       await session.abandon();
       await clock.advance(awayMs);
-      session = await startIn(left);
+      session = await startIn(left, configured);
     },
+    /** As SIGHUP. */
+    hangUp: () => session.hangUp(),
     /** Starts a second bot on another state, and stops it if it could start. */
     startOn: async (dir: string): Promise<void> => void (await (await startIn(dir)).stop()),
     /** Stops the bot, forgets the state unless `isKept`, and says what came of it. */
@@ -126,13 +146,18 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
   };
 }
 
-type SessionOptions = PaperOptions & { readonly clock: VirtualClock };
+type SessionOptions = PaperOptions & {
+  readonly clock: VirtualClock;
+  readonly given?: Config;
+  readonly reloaded?: Config;
+};
 
 /** Starts a bot on paper, and resolves when it trades. */
-async function startedIn(config: Config, { clock, ...options }: SessionOptions) {
+async function startedIn(config: Config, { clock, given = config, reloaded, ...options }: SessionOptions) {
   const paper: Paper = await passing(clock, openPaper(config, clock, options));
   const wire = waitingFor(paper.venue.transport!);
   let stop: ((why: string) => void) | null = null;
+  let reload: (() => void) | null = null;
   let over = false;
   const ended = BotProcess.run({
     config: paper.config,
@@ -142,7 +167,19 @@ async function startedIn(config: Config, { clock, ...options }: SessionOptions) 
     log: options.log,
     version: 'test',
     openingApartMs: 0,
-    onStarted: call => (stop = call),
+    ...(reloaded
+      ? {
+          source: {
+            ...{ file: 'paper.yaml', given },
+            read: () => ({ config: reloaded, text: '' }),
+            inspect: () => ({ config: reloaded, text: '' }),
+          },
+        }
+      : {}),
+    onStarted: (call, _broke, again) => {
+      stop = call;
+      reload = again;
+    },
   }).finally(() => (over = true));
   ended.catch(() => undefined);
   // Virtual time passes only while somebody waits for the exchange, so that the machine's own speed changes nothing.
@@ -153,6 +190,7 @@ async function startedIn(config: Config, { clock, ...options }: SessionOptions) 
   if (stop === null) await ended;
   return {
     paper,
+    hangUp: () => reload!(),
     stop: async (): Promise<RunResult> => {
       stop!('the test is over');
       while (!over) {

@@ -29,7 +29,7 @@ describe('a stored exchange that is killed up to 20 times', () => {
           expect(never.result).toMatchObject({ imbalance: [], areTidsRising: true });
           const { trades, queues, conversions, codes } = never.result;
           seen.deaths += often.deaths;
-          seen.places += queues.orders.buy.length + queues.orders.sell.length;
+          for (const { orders } of queues) seen.places += orders.buy.length + orders.sell.length;
           for (const { side, makerSide } of trades) seen[side === makerSide ? 'makers' : 'takers']++;
           seen.taken += steps.filter(({ act }) => act === 'sweep').length;
           seen.converted += conversions.filter(({ status }) => status === 'COMPLETED').length;

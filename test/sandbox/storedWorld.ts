@@ -9,6 +9,7 @@ import {
   type RowStore,
   type Switches,
 } from '../../src/sandbox/index.ts';
+import { payingCurrency } from '../../src/sandbox/venue/order.ts';
 import { Trader } from './trader.ts';
 
 const BOOK = 'btc_mxn';
@@ -16,8 +17,12 @@ const BASE = 150_000;
 /** Lots in one unit of the scripts: above the book's least amount and value. */
 const UNIT = 10_000;
 const BALANCES = { btc: '5', mxn: '5000000' };
+/** Balances with which both books compete for the quote currency. */
+const SCARCE = { btc: '5', mxn: '1200', eth: '5' };
 
-export type Step =
+/** `book`: place of its book; absent for the first. */
+export type Step = { readonly book?: number } & Act;
+type Act =
   | {
       readonly act: 'place';
       readonly side: Side;
@@ -45,7 +50,7 @@ const BAD = ['tick', 'amount', 'funds', 'book'] as const;
 const side = fc.constantFrom<Side>('buy', 'sell');
 const lots = fc.integer({ min: 1, max: 9 });
 const at = fc.integer({ min: 0, max: 6 });
-const step: fc.Arbitrary<Step> = fc.oneof(
+const step: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -99,6 +104,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export const scripts = (length: number): fc.Arbitrary<Step[]> =>
   fc.array(step, { minLength: length / 2, maxLength: length, size: 'max' });
 
+/** Scripts in which each step is of one of two books. */
+export const scriptsOfTwo = (length: number): fc.Arbitrary<Step[]> =>
+  fc.array(
+    fc.tuple(step, fc.nat(1)).map(([act, book]) => ({ ...act, book })),
+    { minLength: length / 2, maxLength: length, size: 'max' },
+  );
+
+/** Two books with one quote currency, so that their orders need the same money. */
+export const TWO = [BOOK, 'eth_mxn'] as const;
+
 /** Steps of the followed market. */
 const IS_MARKET: ReadonlySet<Step['act']> = new Set(['rest', 'leave', 'take']);
 
@@ -118,6 +133,9 @@ export type SelfTrade = Switches['selfTrade'];
 
 /** Keys of rows that a power cut may set back: an older queue position is further back. */
 export const IS_VOLATILE: ReadonlySet<string> = new Set(['numbers', 'queues', 'seen']);
+
+/** The first part of a key, before its book or number. */
+const kindOf = (key: string): string => key.split('/')[0]!;
 
 /** Rows in memory; a write can be the last of its process. */
 class Disk implements RowStore {
@@ -149,7 +167,7 @@ class Disk implements RowStore {
   write(changes: readonly { readonly key: string; readonly text: string | null }[], isDurable: boolean): void {
     if (this.isDead) throw new Error('this process was killed');
     // Only writes that the two runs have in common are counted: neither the regular ones nor those of an opening.
-    const isCounted = !this.isMarket && changes.every(({ key }) => key !== 'seen' && key !== 'identity');
+    const isCounted = !this.isMarket && changes.every(({ key }) => kindOf(key) !== 'seen' && key !== 'identity');
     const kill = isCounted ? this.#kills.find(({ where, n }) => where !== 'between' && n === this.writes) : undefined;
     if (isCounted) this.writes++;
     if (kill) [this.isDead, this.wasWritten] = [true, false];
@@ -159,7 +177,7 @@ class Disk implements RowStore {
       else this.rows.set(key, text);
     }
     this.wasWritten = true;
-    if (!isDurable) this.unsynced.push(...changes.map(({ key }) => key).filter(key => !IS_VOLATILE.has(key)));
+    if (!isDurable) this.unsynced.push(...changes.map(({ key }) => key).filter(key => !IS_VOLATILE.has(kindOf(key))));
     this.history.push({ rows: new Map(this.rows), at: this.#clock.now(), isMarket: !isCounted });
     if (kill) throw new Error('killed after the write');
   }
@@ -167,11 +185,17 @@ class Disk implements RowStore {
 
 type Rest = { readonly id: number; readonly side: Side; readonly at: number; lots: number };
 
-const openedOn = (clock: VirtualClock, store: RowStore, selfTrade: SelfTrade): StoredExchange =>
+const openedOn = (
+  clock: VirtualClock,
+  store: RowStore,
+  selfTrade: SelfTrade,
+  books: readonly string[] = [BOOK],
+): StoredExchange =>
   new StoredExchange({
     ...{ clock, store, seed: 7 },
     purpose: { follows: 'https://one.example', book: BOOK, instance: 'bot' },
-    ...{ balances: BALANCES, volume30d: { mxn: '100000' } },
+    ...{ balances: books.length === 1 ? BALANCES : SCARCE, volume30d: { mxn: '100000' } },
+    otherBooks: books.slice(1),
     switches: {
       ...{ engineDelayMinMs: 25, engineDelayMaxMs: 25, cancelTiming: 'queued', rateLimits: 'off' },
       ...{ tradeRecordDelayMs: 0, finishedVisibleMs: 2_000, selfTrade },
@@ -230,25 +254,40 @@ export function continuedFrom(rows: ReadonlyMap<string, string>, at: number, mod
 }
 
 /** State at the end, as an accountant and the client see it. */
-export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrade, killed: readonly Kill[] = []) {
+export function played(
+  steps: readonly Step[],
+  model: Model,
+  selfTrade: SelfTrade,
+  killed: readonly Kill[] = [],
+  books: readonly string[] = [BOOK],
+) {
   const clock = new VirtualClock();
   const disk = new Disk(clock, killed);
-  /** The followed market: its orders, oldest first. */
-  let rests: Rest[] = [
+  /** The followed market of each book: its orders, oldest first. */
+  const restsOf: Rest[][] = books.map(() => [
     { id: 0, side: 'buy', at: 1, lots: 8 * UNIT },
     { id: 1, side: 'sell', at: 5, lots: 8 * UNIT },
-  ];
+  ]);
   let [restCount, takers, deaths] = [2, 0, 0];
-  const totalAt = (of: Side, place: number): number =>
-    rests.reduce((sum, rest) => (rest.side === of && rest.at === place ? sum + rest.lots : sum), 0);
-  const best = (of: Side): number | null => {
-    const places = rests.filter(rest => rest.side === of).map(rest => rest.at);
+  /** Most money that live orders of both books have locked together. */
+  let lockedMax = 0n;
+  /** Balances whose locks are not those of the live orders, or exceed the balance. */
+  const wrongLocks: string[] = [];
+  const totalAt = (b: number, of: Side, place: number): number =>
+    restsOf[b]!.reduce((sum, rest) => (rest.side === of && rest.at === place ? sum + rest.lots : sum), 0);
+  const best = (b: number, of: Side): number | null => {
+    const places = restsOf[b]!.filter(rest => rest.side === of).map(rest => rest.at);
     return places.length === 0 ? null : of === 'buy' ? Math.max(...places) : Math.min(...places);
   };
 
   const open = () => {
     disk.isDead = false;
-    const stored = openedOn(clock, disk, selfTrade);
+    const stored = openedOn(clock, disk, selfTrade, books);
+    const followed = books.map((_, b) => follow(stored, b));
+    const trader = new Trader({ ...stored.box, respond: stored.respond }, stored.account);
+    return { stored, followed, trader };
+  };
+  const follow = (stored: StoredExchange, b: number) => {
     // A process counts the orders of the followed book itself, in the order in which its first snapshot has them.
     const born = new Map<number, number>();
     const numbered = (rest: Rest) => {
@@ -258,7 +297,7 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
     const queues: FollowedQueues = {
       arrivals: () => born.size,
       lotsUpTo: (of, ticks, arrival) =>
-        rests.reduce(
+        restsOf[b]!.reduce(
           (sum, rest) =>
             rest.side === of && BASE + rest.at === ticks && (born.get(rest.id) ?? Infinity) <= arrival
               ? sum + rest.lots
@@ -268,24 +307,23 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
     };
     const isExact = model === 'exact';
     const market = new FollowedMarket(
-      stored.box.marketplace(BOOK),
+      stored.box.marketplace(books[b]!),
       levelModel(isExact ? 'expected' : model),
       isExact ? queues : null,
     );
-    const sink = stored.follow(market);
+    const sink = stored.follow(market, undefined, books[b]);
     sink.clear();
-    rests.forEach(numbered);
-    for (const rest of rests) sink.set(rest.side, price(BASE + rest.at), amount(totalAt(rest.side, rest.at)));
+    restsOf[b]!.forEach(numbered);
+    for (const rest of restsOf[b]!) sink.set(rest.side, price(BASE + rest.at), amount(totalAt(b, rest.side, rest.at)));
     sink.flush();
-    const trader = new Trader({ ...stored.box, respond: stored.respond }, stored.account);
-    return { stored, market, sink, numbered, trader };
+    return { market, sink, numbered };
   };
   let session = open();
   /** Shows the followed market again, as its events do. A process that is not killed ignores this repetition. */
   const repeat = () => {
     const before = disk.isMarket;
     disk.isMarket = true;
-    if (!disk.isDead) session.sink.flush();
+    for (const { sink } of session.followed) if (!disk.isDead) sink.flush();
     disk.isMarket = before;
     if (disk.isDead) reopen();
   };
@@ -325,15 +363,18 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
       if (!isDone) ask(call, isDeciding);
     }
   };
-  const show = (touched: readonly (readonly [Side, number])[]) => {
-    for (const [of, place] of touched) session.sink.set(of, price(BASE + place), amount(totalAt(of, place)));
-    session.sink.flush();
+  const show = (b: number, touched: readonly (readonly [Side, number])[]) => {
+    const { sink } = session.followed[b]!;
+    for (const [of, place] of touched) sink.set(of, price(BASE + place), amount(totalAt(b, of, place)));
+    sink.flush();
   };
 
   let placed = 0;
   const codes: string[] = [];
   const play = (each: Step): void => {
-    const { instrument } = session.stored.box.marketplace(BOOK);
+    const b = each.book ?? 0;
+    const name = books[b]!;
+    const { instrument } = session.stored.box.marketplace(name);
     const units = (n: number) => textOfAmount(instrument, amount(n * UNIT));
     const ticks = (at: number) => textOfPrice(instrument, price(BASE + at));
     // A start shows the whole market again, also what an order has just taken, as each event of the market does. So the
@@ -342,19 +383,19 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
     switch (each.act) {
       case 'place': {
         const more = { time_in_force: each.how, origin_id: `bot-${placed++}` };
-        ask(trader => trader.limit(BOOK, each.side, ticks(each.at), units(each.lots), more));
+        ask(trader => trader.limit(name, each.side, ticks(each.at), units(each.lots), more));
         return;
       }
       case 'sweep': {
         const sum = each.unit === 'major' ? { major: units(each.lots) } : { minor: String(each.lots * 155) };
-        const order = { book: BOOK, side: each.side, type: 'market', origin_id: `bot-${placed++}`, ...sum };
+        const order = { book: name, side: each.side, type: 'market', origin_id: `bot-${placed++}`, ...sum };
         ask(trader => trader.place(order));
         return;
       }
       case 'bad': {
-        const [book, at, lots] = [BOOK, ticks(0), units(1)];
-        const [name, price, major] = {
-          tick: [book, '1500001', lots],
+        const [book, at, lots] = [name, ticks(0), units(1)];
+        const [asked, price, major] = {
+          tick: [book, `${ticks(0)}.5`, lots],
           amount: [book, at, '0.00000001'],
           funds: [book, at, '500'],
           book: ['doge_mxn', at, lots],
@@ -362,14 +403,14 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
         let code = '';
         // A rejected order changes nothing, so it is sent again whatever the disk has.
         ask(
-          trader => (code = trader.limit(name, 'buy', price, major, { origin_id: 'bad' })),
+          trader => (code = trader.limit(asked, 'buy', price, major, { origin_id: 'bad' })),
           () => false,
         );
         codes.push(code);
         return;
       }
       case 'repeat':
-        ask(trader => trader.limit(BOOK, each.side, ticks(each.at), units(1), { origin_id: `bot-${each.which}` }));
+        ask(trader => trader.limit(name, each.side, ticks(each.at), units(1), { origin_id: `bot-${each.which}` }));
         return;
       case 'cancel': {
         const ids = each.which.map(which => `bot-${which}`).join(',');
@@ -415,39 +456,42 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
         return;
       }
       case 'rest': {
-        const other = best(opposite(each.side));
+        const other = best(b, opposite(each.side));
         if (other !== null && (each.side === 'buy' ? each.at >= other : each.at <= other)) return;
         const rest = { id: restCount++, side: each.side, at: each.at, lots: each.lots * UNIT };
-        rests.push(rest);
-        session.numbered(rest);
-        return show([[each.side, each.at]]);
+        restsOf[b]!.push(rest);
+        session.followed[b]!.numbered(rest);
+        return show(b, [[each.side, each.at]]);
       }
       case 'leave': {
-        const gone = rests[each.which];
+        const gone = restsOf[b]![each.which];
         if (!gone) return;
-        rests = rests.filter(rest => rest !== gone);
-        return show([[gone.side, gone.at]]);
+        restsOf[b] = restsOf[b]!.filter(rest => rest !== gone);
+        return show(b, [[gone.side, gone.at]]);
       }
       case 'take': {
         takers++;
         const maker = opposite(each.side);
         const touched = new Set<number>();
         for (let left = each.lots * UNIT; left > 0;) {
-          const place = best(maker);
-          const first = rests.find(rest => rest.side === maker && rest.at === place);
+          const place = best(b, maker);
+          const first = restsOf[b]!.find(rest => rest.side === maker && rest.at === place);
           if (!first) break;
           const part = Math.min(left, first.lots);
-          const number = session.numbered(first);
-          session.sink.trade(each.side, price(BASE + first.at), amount(part), {
+          const number = session.followed[b]!.numbered(first);
+          session.followed[b]!.sink.trade(each.side, price(BASE + first.at), amount(part), {
             takerNumber: takers,
             ...(model === 'exact' ? { maker: number } : {}),
           });
           left -= part;
           first.lots -= part;
           touched.add(first.at);
-          if (first.lots === 0) rests = rests.filter(rest => rest !== first);
+          if (first.lots === 0) restsOf[b] = restsOf[b]!.filter(rest => rest !== first);
         }
-        return show([...touched].map(place => [maker, place] as const));
+        return show(
+          b,
+          [...touched].map(place => [maker, place] as const),
+        );
       }
       case 'pass':
         return pass(each.ms);
@@ -458,14 +502,30 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
     disk.isMarket = IS_MARKET.has(each.act);
     play(each);
     repeat();
+    const { accounts } = session.stored.box.truth();
+    const { live, balances } = accounts.get(session.stored.account.id)!;
+    for (const [currency, { total, locked }] of balances) {
+      const reserved = live
+        .filter(order => payingCurrency(order) === currency)
+        .reduce((sum, order) => sum + order.locked + order.reserved, 0n);
+      if (reserved !== locked || locked > total) wrongLocks.push(`${currency} ${reserved} ${locked} ${total}`);
+    }
+    const buys = live.filter(order => order.side === 'buy');
+    if (new Set(buys.map(({ book }) => book)).size > 1) {
+      const locked = buys.reduce((sum, order) => sum + order.locked, 0n);
+      if (locked > lockedMax) lockedMax = locked;
+    }
   });
   pass(1_500);
   // From here on, the process lives.
   disk.isMarket = true;
-  const { stored, market, trader } = session;
+  const { stored, followed, trader } = session;
   stored.box.venue.forget(stored.box.venue.accounts.get(stored.account.id)!);
   const read = (target: string) => trader.call('GET', target).text;
-  const book = trader.get<{ bids: unknown; asks: unknown }>('GET', `/api/v3/order_book?book=${BOOK}`);
+  const shown = books.map(book => {
+    const { bids, asks } = trader.get<{ bids: unknown; asks: unknown }>('GET', `/api/v3/order_book?book=${book}`);
+    return { bids, asks };
+  });
   const { accounts, imbalance } = stored.box.truth();
   const own = accounts.get(stored.account.id)!;
   const orders = [...own.live, ...own.finished].map(order =>
@@ -489,9 +549,14 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
       })),
     loads: stored.box.rfq.loads(),
     codes,
-    book: { bids: book.bids, asks: book.asks },
+    shown,
+    lockedMax,
+    wrongLocks,
     profit: held('mxn') - opening.mxn + (held('btc') - opening.btc) * BigInt(BASE * 10),
-    queues: { ...market.stored(), spent: market.stored().spent.toSorted((a, b) => a.price - b.price) },
+    queues: followed.map(({ market }) => ({
+      ...market.stored(),
+      spent: market.stored().spent.toSorted((a, b) => a.price - b.price),
+    })),
     numbers: stored.box.venue.numbers,
     answers: ['balance', 'open_orders', 'user_trades', 'ledger', 'fees', 'fundings'].map(path =>
       read(`/api/v3/${path}`),

@@ -58,7 +58,6 @@ import {
 } from '../../wiring/place.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { refuseUntried } from '../../wiring/venueRegistry.ts';
-import { refuseBooks } from '../../wiring/configFile.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
 import { logOfBook, type Log } from '../../live/log.ts';
@@ -74,6 +73,7 @@ import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';
 import { storeApprovedStrategies } from './approvedStrategy.ts';
 import { assertNotFrozen, assertStrategyApproved } from './strategyApproval.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { RunTotals } from './runTotals.ts';
@@ -415,7 +415,7 @@ export class BotProcess {
       run: () => this.#journal.run,
       assertUsable: next => {
         if (venue.paper === undefined) refuseUntried(next);
-        else refuseBooks(next, 'paper trading');
+        else assertSameBooks(this.#config, next);
         assertVenuesFit(next);
         assertTwoAccounts(next, this.#oneAccount);
       },
@@ -783,6 +783,19 @@ async function closeAll(references: readonly Reference[], log: Log): Promise<voi
 }
 
 const symbolsIn = (configs: readonly Config[]): readonly string[] => configs.map(({ book }) => book);
+
+/**
+ * Asserts that a configuration has the books of the running bot. Paper trading connects followed markets only at a
+ * start.
+ * @throws UsageError otherwise.
+ */
+function assertSameBooks(config: Config, next: Config): void {
+  const textOf = (of: Config): string => symbolsIn(booksOf(of)).toSorted().join(', ');
+  if (textOf(config) !== textOf(next))
+    throw new UsageError(
+      `books: expected ${textOf(config)}, found ${textOf(next)}; paper trading changes its books only at a start, so stop the bot and start it again`,
+    );
+}
 
 /** Returns the text of the configuration that a run records: that of its books and of the left books. */
 const setupText = (config: Config, left: readonly Config[]): string =>

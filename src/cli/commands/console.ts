@@ -5,7 +5,7 @@ import { CONSOLE_DEFAULTS } from '../../config.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { keepHarmless } from '../../app/run/childProcess.ts';
-import { readConfig, refuseBooks } from '../../wiring/configFile.ts';
+import { readConfig } from '../../wiring/configFile.ts';
 import { portFlag, several } from '../terminal/flags.ts';
 import { version } from '../terminal/version.ts';
 import { signalsToStop, untilStopped } from '../terminal/signals.ts';
@@ -37,7 +37,6 @@ export function addConsoleCommand(program: Command): void {
       const { config: file, state, paper } = flags;
       const signals = signalsToStop('leaving', EXIT.clean);
       const given = readConfig(file);
-      if (paper) refuseBooks(given, 'paper trading');
       const config = { ...given, state: { dir: state ?? (paper ? given.paper.stateDir : given.state.dir) } };
       const { host, port, allowedHosts } = { ...CONSOLE_DEFAULTS, allowedHosts: [], ...given.console };
       const hint = state === undefined && !paper ? paperHint(given) : null;

@@ -53,8 +53,8 @@ export async function selectedInputs(
     );
   const read = (file: string) => (isTraded ? readTradedConfig(file, assertApproved) : readConfig(file));
   const given = options.config === undefined ? null : read(options.config);
-  if (given !== null && (options.takesBooks !== true || options.paper || options.tape !== undefined))
-    refuseBooks(given, options.paper ? 'paper trading' : options.tape !== undefined ? 'a recording' : 'this command');
+  if (given !== null && (options.takesBooks !== true || options.tape !== undefined))
+    refuseBooks(given, options.tape !== undefined ? 'a recording' : 'this command');
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
   const shipped = (name: string) => ({

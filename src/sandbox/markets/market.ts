@@ -13,6 +13,8 @@ export type MarketFeed = {
    * trades fail.
    */
   silentUntil: Millis;
+  /** Whether stream frames of the book are dropped, as by the switch `streamFrames` for all books. */
+  isWithheld: boolean;
 };
 
 /**

@@ -196,9 +196,10 @@ class PublicStream implements Stream {
 
   #spread(channel: Channel, book: string, times: number, make: () => string): void {
     const listeners = this.#topics.get(topicOf(channel, book));
-    if (!listeners || this.#venue.switches.streamFrames === 'withheld') return;
+    const { books, switches } = this.#venue;
+    if (!listeners || switches.streamFrames === 'withheld' || books.get(book)?.feed.isWithheld === true) return;
     const text = make();
-    const { streamCloseEvery } = this.#venue.switches;
+    const { streamCloseEvery } = switches;
     for (const session of [...listeners]) {
       for (let i = 0; i < times && session.open; i++) session.send(text);
       session.frames++;
@@ -221,10 +222,11 @@ class PublicStream implements Stream {
   #isSilent({ topics }: Session): boolean {
     const { books, clock } = this.#venue;
     const now = clock.elapsed();
-    return (
-      topics.size > 0 &&
-      [...topics].every(topic => now < (books.get(topic.slice(topic.indexOf(':') + 1))?.feed.silentUntil ?? 0))
-    );
+    const isSilent = (topic: string): boolean => {
+      const feed = books.get(topic.slice(topic.indexOf(':') + 1))?.feed;
+      return feed !== undefined && (feed.isWithheld || now < feed.silentUntil);
+    };
+    return topics.size > 0 && [...topics].every(isSilent);
   }
 
   #later(session: Session, ms: Millis, call: () => void): void {

@@ -131,7 +131,7 @@ export class VenueBook implements ExecutionSink {
   readonly queue: EngineQueue<BookCommand>;
   readonly syntheticFillListeners: SyntheticFillListener[] = [];
   readonly cancels: (() => void)[] = [];
-  readonly feed: MarketFeed = { delayMs: 0, silentUntil: -Infinity };
+  readonly feed: MarketFeed = { delayMs: 0, silentUntil: -Infinity, isWithheld: false };
   /** Time of the last change of the book. Before the first change, the time at which the book was opened. */
   changedAt: Millis;
   readonly #host: BookHost;

@@ -24,7 +24,7 @@ export class ReferenceMarketplace implements FollowedPlace {
   readonly instrument: Instrument;
   readonly clock: Clock;
   readonly random: Random;
-  readonly feed: MarketFeed = { delayMs: 0, silentUntil: -Infinity };
+  readonly feed: MarketFeed = { delayMs: 0, silentUntil: -Infinity, isWithheld: false };
   /** Best first, then oldest first. */
   readonly book: Record<Side, Resting[]> = { buy: [], sell: [] };
   /** Called with every execution, after the books changed. */
