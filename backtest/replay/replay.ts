@@ -1145,7 +1145,7 @@ export class TapeReplay {
       hedged,
       recorded: this.#recorded,
       haltedBecause: this.#book.haltedBecause,
-      strategyFault: this.#account.engine.quoteLogs.find(({ fault }) => fault !== null)?.fault ?? null,
+      strategyFault: this.#book.strategyFault,
       left,
       hash: this.#hash.digest(),
     };

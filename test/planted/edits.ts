@@ -4002,7 +4002,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a bot calls its strategy file without a time limit',
     file: 'src/app/run/botProcess.ts',
-    from: 'rulesOfOthers, limitedCall)',
+    from: 'rulesOfOthers, this.#options.ownCall ?? limitedCall)',
     to: 'rulesOfOthers, (name, call) => (limitedCall.name === name ? limitedCall(name, call) : call()))',
     test: 'test/live/loop/strategyFileRuns.test.ts',
     title: 'does not quote after a call without an end, which the recording has as its quotes',
@@ -4575,6 +4575,14 @@ export const EDITS: readonly Edit[] = [
     to: 'first.make(parameters, instrument)',
     test: 'test/backtest/desk/strategyFileDesk.test.ts',
     title: 'books without a common currency that select one file give the results of separate backtests',
+  },
+  {
+    name: 'an error of the strategy file of one book is in the report of another',
+    file: 'backtest/replay/replay.ts',
+    from: 'strategyFault: this.#book.strategyFault,',
+    to: 'strategyFault: this.#account.engine.books.find(one => one.strategyFault !== null)?.strategyFault ?? null,',
+    test: 'test/backtest/desk/strategyFileDesk.test.ts',
+    title: 'an error of one book is in its report, and the other books trade on',
   },
   {
     name: 'a history of one book has the trades of the others',

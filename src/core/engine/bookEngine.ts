@@ -433,6 +433,11 @@ export class BookEngine implements AccountBook {
     return this.#options.strategy.historyMs ?? 0;
   }
 
+  /** First error or invalid quote of this book's strategy file; `null` if there was none, or the strategy has no file. */
+  get strategyFault(): string | null {
+    return this.#options.strategy.quoteLog?.fault ?? null;
+  }
+
   /**
    * Whether the book's tick or lot has changed since the start of this run. The bot can quote again only in the next
    * run.

@@ -41,7 +41,7 @@ const ofBook = (reports: Reports) =>
 
 test('books without a common currency that select one file give the results of separate backtests', () => {
   const books = { btc_mxn: BTC, eth_usd: ETH };
-  const tapes = deskTapes(Object.keys(books), 11, 180);
+  const tapes = deskTapes(Object.keys(books), 11, 420);
   const config = withFile(deskConfig({ books, balances: RICH }), COUNTING);
   const job = deskJob(config, tapes);
   const together = runOf(job);
@@ -64,7 +64,10 @@ test('an error of one book is in its report, and the other books trade on', () =
   const config = withFile(deskConfig({ books, balances: RICH }), failing);
   const [btc, eth] = runOf(deskJob(config, deskTapes(Object.keys(books), 12, 180)));
   expect(btc!.fills).toBeGreaterThan(3);
-  expect([btc!, eth!].map(({ missing }) => JSON.stringify(missing).includes('no luck'))).toEqual([false, true]);
+  expect(btc!.uptime.bid).toBeGreaterThan(0.8);
+  expect(btc!.strategyFault).toBe(undefined);
+  expect(eth!.strategyFault).toMatch(/^own\.ts:\d+ failed: no luck; /);
+  expect(eth!.uptime.bid).toBeLessThan(0.2);
 });
 
 test('the command runs the files of all books, and with --no-strategy-files none', () => {
