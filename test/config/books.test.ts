@@ -184,7 +184,7 @@ describe('strategy files of several books', () => {
   test('are read once, asked about once, and each book has its own section or that of the file', () => {
     const { strategy: _, ...other } = second!;
     const text = deskOf(own('./a.ts'), first!, { ...third, strategy: own('./b.ts', { takerBps: 9 }) }, other);
-    const b = changedOwn('name: \'takers\'', 'name: \'b\'');
+    const b = changedOwn("name: 'takers'", "name: 'b'");
     const { loaded, reads, asked } = loadedWith(text, { './a.ts': OWN_STRATEGY, './b.ts': b });
     if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
     const sections = booksOf(loaded.config).map(({ strategy }) => strategy);

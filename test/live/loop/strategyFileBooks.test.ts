@@ -55,7 +55,13 @@ type Flow =`,
 
 const ALL = ['btc_mxn', 'eth_mxn', 'btc_usd'];
 const secondOf = (at: number): number => Math.floor(at / 1_000);
-const own = (amount: string, file = './own.ts') => ({ file, halfSpreadBps: 16, amount, levels: 2, refreshToleranceBps: 4 });
+const own = (amount: string, file = './own.ts') => ({
+  file,
+  halfSpreadBps: 16,
+  amount,
+  levels: 2,
+  refreshToleranceBps: 4,
+});
 
 class FileDesk {
   readonly world: World;
@@ -131,10 +137,14 @@ class FileDesk {
 
 describe('strategy files of several books', () => {
   test('give each book its own instance of one file, and are replayed and explained without it', async () => {
-    const desk = await new FileDesk(401, { './own.ts': COUNTING }, {
-      btc_mxn: own('0.004'),
-      eth_mxn: own('0.1'),
-    }).start();
+    const desk = await new FileDesk(
+      401,
+      { './own.ts': COUNTING },
+      {
+        btc_mxn: own('0.004'),
+        eth_mxn: own('0.1'),
+      },
+    ).start();
     await desk.world.clock.advance(60_000);
     expect(desk.quoted()).toEqual(ALL);
     const { counts } = outside;
@@ -159,10 +169,14 @@ describe('strategy files of several books', () => {
   });
 
   test('fail by book: the others quote on, and a reload makes the strategy again', async () => {
-    const desk = await new FileDesk(402, { './own.ts': COUNTING }, {
-      btc_mxn: own('0.004'),
-      eth_mxn: own('0.1'),
-    }).start();
+    const desk = await new FileDesk(
+      402,
+      { './own.ts': COUNTING },
+      {
+        btc_mxn: own('0.004'),
+        eth_mxn: own('0.1'),
+      },
+    ).start();
     outside.fails = 'eth_mxn';
     await desk.world.clock.advance(40_000);
     expect(desk.quoted()).toEqual(['btc_mxn', 'btc_usd']);
@@ -176,7 +190,9 @@ describe('strategy files of several books', () => {
     expect(JSON.stringify(await botStatus(stateDir, clock))).toContain('own.ts:');
     const answer = await desk.ask();
     expect(answer.end).toBe('taken');
-    expect(answer.lines.join('\n')).toMatch(/^the strategy of eth_mxn is made again, because \.\/own\.ts:\d+ failed: no luck/m);
+    expect(answer.lines.join('\n')).toMatch(
+      /^the strategy of eth_mxn is made again, because \.\/own\.ts:\d+ failed: no luck/m,
+    );
     await clock.advance(20_000);
     expect(desk.quoted()).toEqual(ALL);
     await desk.end();
@@ -221,10 +237,14 @@ describe('strategy files of several books', () => {
   });
 
   test('run in a reload only if its digest has all of them, and a preview runs none in the bot', async () => {
-    const desk = await new FileDesk(405, { './a.ts': COUNTING, './b.ts': COUNTING }, {
-      btc_mxn: own('0.004', './a.ts'),
-      eth_mxn: own('0.1', './b.ts'),
-    }).start();
+    const desk = await new FileDesk(
+      405,
+      { './a.ts': COUNTING, './b.ts': COUNTING },
+      {
+        btc_mxn: own('0.004', './a.ts'),
+        eth_mxn: own('0.1', './b.ts'),
+      },
+    ).start();
     const { stateDir } = desk.world;
     desk.codes['./a.ts'] = `${COUNTING}// a\n`;
     desk.codes['./b.ts'] = `${COUNTING}// b\n`;
@@ -238,7 +258,10 @@ describe('strategy files of several books', () => {
     desk.codes['./b.ts'] = `${COUNTING}// another\n`;
     const before = outside.loads;
     const refused = await desk.ask(digest);
-    expect([refused.end, refused.lines[0]]).toEqual(['kept', expect.stringContaining('differs from the previewed file')]);
+    expect([refused.end, refused.lines[0]]).toEqual([
+      'kept',
+      expect.stringContaining('differs from the previewed file'),
+    ]);
     expect(outside.loads).toBe(before);
     desk.codes['./b.ts'] = `${COUNTING}// b\n`;
     const taken = await desk.ask(digest);
