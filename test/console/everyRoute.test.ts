@@ -10,7 +10,7 @@ const OPERATOR = 'operator-token-0123456789abcdef-0123';
 const VIEWER = 'viewer-token-0123456789abcdef-012345';
 
 /**
- * Who may use a route: `everyone`; `reader`, with any login; `login`, with any login and the key of its page; `operator`, with an operator's login and this key;
+ * Permission to use a route: `everyone`; `reader`, with any login; `login`, with any login and the key of its page; `operator`, with an operator's login and this key;
  * an API route has the role of its own.
  */
 type Needed = 'everyone' | 'reader' | 'login' | 'operator' | ApiRouteSpec;

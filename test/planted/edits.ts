@@ -4587,8 +4587,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a history of one book has the trades of the others',
     file: 'src/live/market/recordedTrades.ts',
-    from: '(event.symbol ?? book) === book;',
-    to: '(event.symbol ?? book) !== undefined;',
+    from: ' || !isOfBook(event, this.#book)) return;',
+    to: ') return;',
     test: 'test/live/loop/strategyFileBooks.test.ts',
     title: 'get the trades of their own book from earlier runs, and quote at once',
   },

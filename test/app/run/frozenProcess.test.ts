@@ -1,4 +1,4 @@
-/** When a process counts as frozen, and the halt that its watch leaves. The end of a real process: `test/cli/run/frozenStrategy.test.ts`. */
+/** Conditions under which a process counts as frozen, and the halt that its watch leaves. The end of a real process: `test/cli/run/frozenStrategy.test.ts`. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

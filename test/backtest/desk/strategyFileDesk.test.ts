@@ -33,7 +33,7 @@ function withFile(config: Config, code: string): Config {
   );
 }
 
-/** What is of one book: without ids of orders in the hash, and without what is of the account. */
+/** Figures of one book: without ids of orders in the hash, and without figures of the account. */
 const ofBook = (reports: Reports) =>
   reports.map(({ fills, decisions, pnl, inventory, uptime, missing }) => ({
     ...{ fills, decisions, pnl, inventory, uptime, missing },
