@@ -34,7 +34,7 @@ export {
   typedParameter,
 } from './config/parameters.ts';
 export type { ParameterDirection, ShownParameter } from './config/parameters.ts';
-export { isKeyOfBook, parameterPlace } from './config/parameterPlace.ts';
+export { isKeyOfBook, parameterPlace } from './config/text/parameterPlace.ts';
 export { changedYaml } from './config/text/changedYaml.ts';
 export {
   booksOf,

@@ -382,6 +382,7 @@ describe('a file is written', () => {
     // Standard output and error.
     'src/main.ts': 'writes to standard error',
     'src/cli/terminal/output.ts': 'writes to standard output and error',
+    'src/app/run/frozenProcess.ts': 'writes to standard error',
     // Append-only; readers ignore what follows the last whole line or frame.
     'src/live/recording/recordings.ts': 'pieces with length and checksum',
     'src/tape/format/tapeWriter.ts': 'frames with length and checksum',

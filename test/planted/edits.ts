@@ -4610,7 +4610,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a change of the parameter of a book is written to the section of all books',
-    file: 'src/config/parameterPlace.ts',
+    file: 'src/config/text/parameterPlace.ts',
     from: 'const hasOwn = own[at] === true;',
     to: 'const hasOwn = own[at] === null;',
     test: 'test/config/parameterPlace.test.ts',

@@ -170,7 +170,8 @@ describe('a file that asks for much', () => {
         writeFileSync(path, bytes);
         expect(await said(path)).toMatch(/^(?:\d+ rows|[^\n]+\/changed\.parquet: [^\n]+)$/);
       }),
-      { numRuns: 300 },
+      // The second file has a column whose name the edit breaks into two lines.
+      { numRuns: 300, examples: [[1, [[0.904_238_618_752_178_9, 10]]]] },
     );
   });
 

@@ -31,11 +31,11 @@ export type ActionEntry = ActionEnd & {
    */
   readonly agent?: string;
   /** Change by the action `set`. */
-  readonly change?: NotedChange;
+  readonly change?: JournaledChange;
 };
 
 /** Change of a key, with its value before and after; a value is `null` if not set. */
-export type NotedChange = {
+export type JournaledChange = {
   readonly key: string;
   readonly from: string | null;
   readonly to: string | null;
@@ -52,14 +52,14 @@ type NotedSet = SetAsk & {
   readonly to?: string | null;
 };
 
-const notedChange = ({ key, value, from = null, to = value }: NotedSet): NotedChange => ({
+const notedChange = ({ key, value, from = null, to = value }: NotedSet): JournaledChange => ({
   ...{ key, from, to },
   ...(to === value ? {} : { asked: value }),
 });
 
 /** Whether a change was requested with this key and value. */
 export const isAskedChange = (
-  change: NotedChange | undefined,
+  change: JournaledChange | undefined,
   { key, value }: Pick<SetAsk, 'key' | 'value'>,
 ): boolean => change?.key === key && (change.asked === undefined ? change.to : change.asked) === value;
 
@@ -114,12 +114,12 @@ function entryOf(line: string): ActionEntry | null {
 
 const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string';
 
-const isChange = (value: unknown): value is NotedChange => {
+const isChange = (value: unknown): value is JournaledChange => {
   const { key, from, to } = (value ?? {}) as Partial<Record<'key' | 'from' | 'to', unknown>>;
   return typeof key === 'string' && isTextOrNull(from) && isTextOrNull(to);
 };
 
-const changeIn = ({ key, from, to, asked }: NotedChange): NotedChange => ({
+const changeIn = ({ key, from, to, asked }: JournaledChange): JournaledChange => ({
   ...{ key, from, to },
   ...(isTextOrNull(asked) ? { asked } : {}),
 });

@@ -135,7 +135,7 @@ describe('one book of a bot', () => {
     expect(openIn(world)).toEqual({ btc_mxn: 0, eth_mxn: 0, btc_usd: 0 });
     const { heldBy } = await botStatus(dir, world.clock);
     expect(heldBy.map(({ what, book, who, reason }) => ({ what, book, who, reason }))).toEqual([
-      { what: 'halt', book: undefined, who: null, reason: expect.stringMatching(/^drawdown: /) as string },
+      { what: 'halt', book: undefined, who: null, reason: expect.stringMatching(/^eth_mxn: drawdown: /) as string },
       { what: 'halt', book: 'eth_mxn', who: 'ann', reason: 'the test' },
     ]);
     expect(isReplayedAlike(dir)).toBe(true);

@@ -1,9 +1,16 @@
 /** Flaws that an import found in the data: each kind once, with its count, first place and treatment. */
-import { counted, type Millis } from '../../../core/index.ts';
+import { counted, shownText, type Millis } from '../../../core/index.ts';
 import type { DataFlaw } from '../../model/tape.ts';
 
-/** Error for a file that is not in the expected format; no part of it is used. */
-export class WrongFile extends Error {}
+/**
+ * Error for a file that is not in the expected format; no part of it is used. The message is one line, whatever it
+ * quotes from the file.
+ */
+export class WrongFile extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(shownText(message), options);
+  }
+}
 
 /** Quotes the first 80 characters of a text as JSON, for messages of one line. */
 export const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);

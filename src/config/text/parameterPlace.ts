@@ -1,9 +1,9 @@
 /** Place of a parameter in the file of one book or several: where a change is written, and which books it changes. */
-import { booksOf, bookValues } from './books.ts';
-import { withCurrentKeys } from './renamedKeys.ts';
-import { PER_BOOK, type Config } from './schema.ts';
-import { yamlPathOf } from './text/configSource.ts';
-import { readYaml } from './text/yamlText.ts';
+import { booksOf, bookValues } from '../books.ts';
+import { withCurrentKeys } from '../renamedKeys.ts';
+import { PER_BOOK, type Config } from '../schema.ts';
+import { yamlPathOf } from './configSource.ts';
+import { readYaml } from './yamlText.ts';
 
 export type ParameterPlace = {
   /** Path of the key in the file. */
