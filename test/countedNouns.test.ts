@@ -41,10 +41,13 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'src/core/model/instrument.ts': ['rules.tickSize'],
   'src/exchange/bitso/wire/accountReplies.ts': ['major', 'total'],
   'src/exchange/kraken/wire/replies.ts': ['major'],
+  'src/sandbox/binance/tradingRoutes.ts': ['other'],
   'src/live/state/ledgerEntries.ts': ['currency'],
   'src/console/page/deskPanel.ts': ['name'],
   'src/console/page/statePanels.ts': ['name'],
   'src/app/remote/remote.ts': ['ownName'],
+  // A heading of a list, without a number.
+  'backtest/compare/remarks.ts': ["reasons.length === 1 ? 'reason' : 'reasons'"],
   // Limits of a kilobyte and more, in a layer that imports nothing.
   'src/guard/body.ts': ['bytesMax'],
   'src/guard/files.ts': ['bytesMax'],
@@ -54,10 +57,22 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 const isConstant = (text: string): boolean =>
   /^[\d\s*+()-]*[A-Z][A-Z_0-9]*(?:\.\w+)?(?:\s*[*+]\s*[A-Z_\d]+)?$/.test(text);
 
+/**
+ * Whether an expression chooses between a noun and its plural by a count, or writes a single one by hand: the value is
+ * counted in a way of its own.
+ */
+function isPluralChoice(node: ts.Node): node is ts.ConditionalExpression {
+  if (!ts.isConditionalExpression(node) || !/=== 1$/.test(node.condition.getText())) return false;
+  const { whenTrue: one, whenFalse: many } = node;
+  if (ts.isStringLiteralLike(one) && ts.isStringLiteralLike(many)) return many.text === `${one.text}s`;
+  return ts.isStringLiteralLike(one) && /^1 [a-z]/.test(one.text);
+}
+
 /** Values of a file directly before a plural noun, outside `counted`. */
 function uncounted(path: string, text: string): readonly string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
+    if (isPluralChoice(node) && !EXCEPTIONS[path]?.includes(node.getText())) found.push(`${path}: ${node.getText()}`);
     if (ts.isTemplateExpression(node))
       for (const { expression, literal } of node.templateSpans) {
         const [, between = '', noun = ''] = /^ ((?:[a-z-]+ ){0,2}?)([a-z]+s)\b/.exec(literal.text) ?? [];
@@ -72,7 +87,7 @@ function uncounted(path: string, text: string): readonly string[] {
   return found;
 }
 
-test('no message has a bare count before a plural noun', () => {
+test('no message has a bare count before a plural noun, or a plural of its own', () => {
   const sources = ['src', 'strategies', 'backtest'].flatMap(sourcesIn);
   expect(sources.length).toBeGreaterThan(700);
   expect(sources.flatMap(({ path, text }) => uncounted(path, text))).toEqual([]);
@@ -84,4 +99,6 @@ test('a bare count is found, and a verb, a constant and a counted noun are not',
   const fine =
     "const a = `${name} differs`; const b = `${ROWS_MAX} rows`; const c = `${counted(n, 'fill')}, ${n} of orders`;";
   expect(uncounted('a.ts', fine)).toEqual([]);
+  const chosen = "const a = n === 1 ? 'bot' : 'bots'; const b = n === 1 ? '1 order' : `${counted(n, 'order')}`;";
+  expect(uncounted('a.ts', chosen)).toHaveLength(2);
 });

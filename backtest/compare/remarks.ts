@@ -58,7 +58,7 @@ function outOfBudget({ requests, orders }: ComparedModel): string[] {
 
 function fewFills({ fills, spreadBps }: ComparedModel): string[] {
   if (fills >= FEW_FILLS) return [];
-  const how = fills === 0 ? 'nothing was filled' : `${fills} fill${fills === 1 ? '' : 's'}, too few for a conclusion`;
+  const how = fills === 0 ? 'nothing was filled' : `${counted(fills, 'fill')}, too few for a conclusion`;
   const ours = spreadBps.ours;
   return [ours === null ? how : `${how} (mean spread of the bot: ${ours.toPrecision(3)} bps)`];
 }

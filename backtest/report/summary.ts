@@ -74,7 +74,7 @@ function result(report: BacktestReport, main: ReplayReport): string {
   const outcome = (model: ReplayReport): string => {
     if (model.fills === 0) return 'traded nothing';
     const sum = moneyText(model.pnl.total, report.minor);
-    const fills = model.fills === 1 ? '1 fill' : `${counted(model.fills.toLocaleString('en-US'), 'fill')}`;
+    const fills = counted(model.fills.toLocaleString('en-US'), 'fill');
     const total = Number(model.pnl.total);
     if (total === 0) return `broke even with ${fills}`;
     // The words "made" and "lost" are only for results that are significantly different from zero.
@@ -151,7 +151,7 @@ function hedgesText(hedges: ReplayReport['hedges'], minor: string): string {
   if (completed === 0) return 'no hedge was executed';
   const paid = Number(cost) >= 0 ? 'cost' : 'brought';
   const each = costBps === null ? '' : `, ${bpsText(Math.abs(costBps))} bps of the hedged value`;
-  return `${completed} ${completed === 1 ? 'hedge' : 'hedges'} ${paid} ${moneyText(cost, minor)}${each}`;
+  return `${counted(completed, 'hedge')} ${paid} ${moneyText(cost, minor)}${each}`;
 }
 
 /**
@@ -203,9 +203,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
   const same = pessimistic !== undefined && main.model === 'expected' && haveSameFills(pessimistic, main);
   return [
     ...(main.fills > 0 && main.fills < FEW_FILLS
-      ? [
-          `${main.fills === 1 ? 'One fill is' : `${counted(main.fills, 'fill is', 'fills are')}`} too few for a conclusion.`,
-        ]
+      ? [`${main.fills === 1 ? 'One fill is' : counted(main.fills, 'fill is', 'fills are')} too few for a conclusion.`]
       : []),
     ...(isSilent(main) ? [] : missingQuotesText(main)),
     ...(same

@@ -9,7 +9,7 @@ import {
   type MoneyKind,
   type SummaryRun,
 } from '../console/index.ts';
-import { money, moneyOf, textOfMoney, type Millis, type Money } from '../core/index.ts';
+import { counted, money, moneyOf, textOfMoney, type Millis, type Money } from '../core/index.ts';
 import type { HeardState } from './botWatch.ts';
 import { converted, currencyRate, type BookMid, type CurrencyRate } from './rates.ts';
 
@@ -261,8 +261,8 @@ function alertsOf({ halts, run }: BotSummary): FleetRow['alerts'] {
   const limit = run?.limit ?? null;
   const { warnings = 0, errors = 0, last = null } = run?.events ?? {};
   const count = [
-    ...(errors > 0 ? [`${errors} ${errors === 1 ? 'error' : 'errors'}`] : []),
-    ...(warnings > 0 ? [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`] : []),
+    ...(errors > 0 ? [counted(errors, 'error')] : []),
+    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ].join(', ');
   return [
     ...halts.map(({ what, reason, by }) => ({

@@ -167,7 +167,7 @@ const levelsText =
     const lots = ahead[side];
     const queue =
       lots === null ? '' : `, ${approximately(moneyOfAmount(instrument, lots)).toFixed(4)} ${instrument.major} ahead`;
-    return ` (${orders.length} level${orders.length === 1 ? '' : 's'}${queue})`;
+    return ` (${counted(orders.length, 'level')}${queue})`;
   };
 
 const signedNumber = (x: number, decimals: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(decimals)}`;

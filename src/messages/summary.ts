@@ -154,8 +154,7 @@ function bookLines(of: BookSummary, seconds: number): readonly string[] {
   ];
 }
 
-const fillsText = (fills: number | null): string =>
-  fills === null ? 'fills unknown' : `${fills} ${fills === 1 ? 'fill' : 'fills'}`;
+const fillsText = (fills: number | null): string => (fills === null ? 'fills unknown' : counted(fills, 'fill'));
 
 function profitLines({ profit, pnl }: BookSummary): readonly string[] {
   if (profit === null || pnl === null) return [];
@@ -169,8 +168,7 @@ function profitLines({ profit, pnl }: BookSummary): readonly string[] {
 function elsewhereLines({ elsewhere, book }: BookSummary): readonly string[] {
   if (elsewhere === undefined) return [];
   const { place, funds, debt, openOrders } = elsewhere;
-  const open =
-    openOrders === 0 ? 'no open orders' : `${openOrders} ${openOrders === 1 ? 'order' : 'orders'} may still be open`;
+  const open = openOrders === 0 ? 'no open orders' : `${counted(openOrders, 'order')} may still be open`;
   const [base] = pairOf(book);
   return [
     `at ${place}: free ${funds.base} ${base} and ${funds.quote} of the quote currency there, hedge debt ${debt} ${base}, ${open}`,

@@ -187,7 +187,7 @@ function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
   const beside =
     others === 0
       ? ''
-      : `; ${others} ${others === 1 ? 'run of another configuration is' : 'runs of other configurations are'} ignored`;
+      : `; ${counted(others, 'run of another configuration is', 'runs of other configurations are')} ignored`;
   return finding('runs', expected, `${runs.length}${beside}`, runs.length > 0 || 'not yet');
 }
 

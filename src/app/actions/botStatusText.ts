@@ -230,7 +230,7 @@ function bothText({ bids, asks, recorded }: RunStatus): string {
 const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
   const [best] = quotes;
   if (best === undefined) return `no ${word}`;
-  const many = quotes.length === 1 ? `1 ${word}` : `${quotes.length} ${word}s, best`;
+  const many = `${counted(quotes.length, word)}${quotes.length === 1 ? '' : ', best'}`;
   return `${many} ${shortDecimal(best.amount)} at ${shortDecimal(best.price)}`;
 };
 

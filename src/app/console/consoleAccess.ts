@@ -105,7 +105,7 @@ export class LoginEvents {
     const wrong = { since: before?.since ?? at, last: at, count: (before?.count ?? 0) + (isOne ? 1 : 0) };
     this.#wrong = wrong;
     const held = isOne ? '' : '; logins are blocked for up to a minute';
-    const text = `${wrong.count} wrong ${wrong.count === 1 ? 'token' : 'tokens'} entered at the console, the last from ${event.from}${held}`;
+    const text = `${counted(wrong.count, 'wrong token')} entered at the console, the last from ${event.from}${held}`;
     if (before !== null) this.#all = this.#all.filter(({ at: of, who }) => !(of === before.last && who === WHO));
     this.#tell({ at, who: WHO, level: 'warn', text });
   }

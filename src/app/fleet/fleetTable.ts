@@ -1,6 +1,6 @@
 /** Table of a fleet for a terminal of 80 columns. */
 import type { FleetRow, FleetSums, FleetView } from '../../console/index.ts';
-import { money, moneyOf, shownText } from '../../core/index.ts';
+import { counted, money, moneyOf, shownText } from '../../core/index.ts';
 import { signedCents } from '../../messages/shownProfit.ts';
 
 /** Maximum width of a line of the table, in columns. */
@@ -46,7 +46,7 @@ function sumLines(of: FleetSums, currency: string): readonly string[] {
   const total = of.profit === null ? 'unknown' : `${signedCents(moneyOfSum(of.profit))} ${currency}`;
   const inventory = of.inventory.map(({ currency: base, amount }) => `${sixDecimals(amount)} ${base}`).join(', ');
   return [
-    `profit, ${MONEY[of.money]}, ${of.bots} ${of.bots === 1 ? 'bot' : 'bots'}: ${total}`,
+    `profit, ${MONEY[of.money]}, ${counted(of.bots, 'bot')}: ${total}`,
     ...(inventory === '' ? [] : [`inventory relative to target: ${inventory}`]),
     ...of.rates.map(
       ({ from, to, rate, ageMs, books }) =>
@@ -54,7 +54,7 @@ function sumLines(of: FleetSums, currency: string): readonly string[] {
     ),
     ...of.unconverted.map(
       ({ currency: own, profit, bots }) =>
-        `not in the sum: ${signedCents(moneyOfSum(profit))} ${own} of ${bots} ${bots === 1 ? 'bot' : 'bots'}, because no book has a rate to ${currency}`,
+        `not in the sum: ${signedCents(moneyOfSum(profit))} ${own} of ${counted(bots, 'bot')}, because no book has a rate to ${currency}`,
     ),
     ...of.stale.map(
       ({ name, figuresAgoMs }) => `the sums include figures of ${name} that are ${roundedAge(figuresAgoMs)} old`,

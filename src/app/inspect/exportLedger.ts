@@ -1,5 +1,5 @@
 /** `puntas export` of a state: its fills or its ledger as one CSV or Parquet file, for taxes and analysis. */
-import { pairOf, type Clock, type LedgerEntry, type Millis } from '../../core/index.ts';
+import { counted, pairOf, type Clock, type LedgerEntry, type Millis } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { writeOut } from '../../wiring/outFiles.ts';
@@ -56,7 +56,7 @@ export async function exportLedger(dir: string, asked: LedgerExport, path: strin
   const before = folded
     ? `; the ledger has only the sum of the entries before ${new Date(first.at).toISOString()}`
     : '';
-  return `${path}: ${count} ${count === 1 ? 'row' : 'rows'} of ${asked.rows}${before}`;
+  return `${path}: ${counted(count, 'row')} of ${asked.rows}${before}`;
 }
 
 /**

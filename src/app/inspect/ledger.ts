@@ -11,6 +11,7 @@ import {
   CAUSES,
   causesFrom,
   causesOf,
+  counted,
   isAtPlace,
   money,
   moneyOf,
@@ -111,7 +112,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
     ];
   const from = since === -Infinity ? (first?.at ?? null) : since;
   return [
-    `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeText(from)}`}; ${comparedText(file)}`,
+    `${dir}: ${counted(mine.length, 'entry', 'entries')}${from === null ? '' : ` since ${timeText(from)}`}; ${comparedText(file)}`,
     ...table(rows),
     ...(others.length === 0
       ? profit === null

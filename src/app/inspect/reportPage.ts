@@ -80,7 +80,7 @@ function tilesOf({ days, total, major, minor }: ProfitReport): Html {
     [
       `traded, ${minor}`,
       sumText(textOfMoney(total.volume), minor),
-      `${counted(total.fills.toLocaleString('en-US'), 'fill')}`,
+      counted(total.fills.toLocaleString('en-US'), 'fill'),
     ],
     [`holdings at the end, ${major}`, sumText(textOfMoney(last.inventory), major), cash],
   ];

@@ -88,7 +88,7 @@ async function answerOf({ rotation, instance }: CancelHost): Promise<Omit<Cancel
   const [halted, paused] = [stopText(engine, 'haltedBecause'), stopText(engine, 'pausedBecause')];
   const silent = halted !== null ? ` (halted: ${halted})` : paused !== null ? ` (paused: ${paused})` : '';
   const anew = `run ${end.run} resumed after ${(end.ms / 1000).toFixed(1)} s${silent}`;
-  const were = live === 1 ? '1 order was live' : `${counted(live, 'order was', 'orders were')} live`;
+  const were = `${counted(live, 'order was', 'orders were')} live`;
   if (isAllGone(end))
     return { end: 'gone', lines: [`${were}; verified: no open orders of ${instance} left on ${book}`, anew] };
   return {

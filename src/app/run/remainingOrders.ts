@@ -47,7 +47,7 @@ export async function withRemainingOrders(
   return new UsageError(
     [
       sentenceOf(error),
-      `according to the state in ${dir}, ${orders.length === 1 ? '1 order' : `${counted(orders.length, 'order')}`} of an earlier run may still be open at the exchange:`,
+      `according to the state in ${dir}, ${counted(orders.length, 'order')} of an earlier run may still be open at the exchange:`,
       ...[...rowsOf(dir, orders.slice(0, NAMED_MAX)), ...more].map(row => `  ${row}`),
       `fix the error and start again, which cancels the orders; or ${cancelCommand({ configFile, stateDir: dir })}`,
     ],

@@ -115,4 +115,4 @@ async function takeOut(
   }
 }
 
-const countOf = (n: number): string => (n === 1 ? '1 order' : `${counted(n, 'order')}`);
+const countOf = (n: number): string => counted(n, 'order');

@@ -136,7 +136,7 @@ export function watchedRows({ status, fills, catchingUp }: WatchedStatus, width:
   const row = (name: string, text: string) =>
     wrapped(text, Math.max(8, width - LABEL)).map((part, i) => `${(i === 0 ? name : '').padEnd(LABEL)}${part}`);
   const runs = [...(run === null ? [] : [run]), ...otherBooks];
-  const on = runs.length > 1 ? `${counted(runs.length, 'book')}` : run?.book;
+  const on = runs.length > 1 ? counted(runs.length, 'book') : run?.book;
   const name = run === null ? 'bot' : `${run.instance} on ${on}`;
   return [
     ...wrapped(`${name}: ${lifeWord(status)}, ${clockTime(status.at)} UTC`, width),

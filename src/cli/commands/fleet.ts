@@ -1,5 +1,6 @@
 /** The command `fleet`, which shows several bots on one page. */
 import type { Command } from 'commander';
+import { counted } from '../../core/index.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { jsonWithOldNames } from '../../messages/oldNames.ts';
@@ -43,7 +44,7 @@ export function addFleetCommand(program: Command): void {
       }
       const signals = signalsToStop('leaving', EXIT.clean);
       const server = await startFleet(ask);
-      print(`fleet of ${given.bots.length} ${given.bots.length === 1 ? 'bot' : 'bots'} at ${server.url}`);
+      print(`fleet of ${counted(given.bots.length, 'bot')} at ${server.url}`);
       await untilStopped(signals);
       await server.close();
       process.exitCode = EXIT.clean;

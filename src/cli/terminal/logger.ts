@@ -3,7 +3,7 @@
  */
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import { maskedText } from '../../core/index.ts';
+import { counted, maskedText } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import { errorTerminal, writeError, type TerminalSize } from './output.ts';
 import { foldedRow } from '../../messages/wrapped.ts';
@@ -53,7 +53,7 @@ export function logger(level: string, secrets: readonly string[], to?: Destinati
 
 /** Returns a log line about the number of lost lines. */
 const lossLine = (count: number, code: string): string =>
-  `${JSON.stringify({ level: 40, time: Date.now(), lost: count, code, msg: `${count} log ${count === 1 ? 'line was' : 'lines were'} lost (${code})` })}\n`;
+  `${JSON.stringify({ level: 40, time: Date.now(), lost: count, code, msg: `${counted(count, 'log line was', 'log lines were')} lost (${code})` })}\n`;
 
 function prettyLine(level: string): (line: string) => string {
   return prettyFactory({

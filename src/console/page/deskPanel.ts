@@ -148,7 +148,7 @@ const COLUMNS: readonly (readonly [name: string, cell: (book: ShownDeskBook) => 
   ],
 ];
 
-const orderCount = (orders: number): Node => small('under', `${orders} ${orders === 1 ? 'order' : 'orders'}`);
+const orderCount = (orders: number): Node => small('under', shownCount(orders, 'order'));
 
 /** Returns a number with at most eight significant digits. */
 const eightDigits = (text: string): string =>
@@ -165,7 +165,7 @@ export const deskProfits = ({ profits }: DeskView): Node =>
         { key: currency, 'data-currency': currency },
         div(
           'row',
-          small('', currency, small('soft', `, ${books} ${books === 1 ? 'book' : 'books'}`)),
+          small('', currency, small('soft', `, ${shownCount(books, 'book')}`)),
           total === null
             ? small('soft', 'unknown')
             : small('', signedSum(total), small('soft', run === null ? '' : `, this run ${withSign(run, 2)}`)),

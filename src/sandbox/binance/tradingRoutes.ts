@@ -2,7 +2,7 @@
  * Order routes of the second exchange: place, test, look up, cancel and list. Source: rest-api.md (trading and account
  * endpoints), filters.md and errors.md of github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
-import { counted, moneyOf, type Amount, type Money, type Price, type Side } from '../../core/index.ts';
+import { moneyOf, type Amount, type Money, type Price, type Side } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import { isActive, payingCurrency, type Draft, type VenueOrder } from '../venue/order.ts';
 import { lockOfDraft } from '../venue/orderChecks.ts';
@@ -94,8 +94,7 @@ function checkedDraft(world: BinanceWorld, fields: RequestFields, account: Accou
     fields.word('side', ['BUY', 'SELL'], () => new BinanceFailure(-1117, 'Invalid side.')) === 'BUY' ? 'buy' : 'sell';
   const named = fields.needed('type');
   const other = OTHER_TYPES[named];
-  if (other !== undefined)
-    throw new BinanceFailure(-1013, `${counted(other, 'order is', 'orders are')} not supported for this symbol.`);
+  if (other !== undefined) throw new BinanceFailure(-1013, `${other} orders are not supported for this symbol.`);
   const type = fields.word('type', TYPES, () => new BinanceFailure(-1116, 'Invalid orderType.'))!;
   if (fields.text('icebergQty') !== undefined)
     throw new BinanceFailure(-1013, 'Iceberg orders are not supported for this symbol.');

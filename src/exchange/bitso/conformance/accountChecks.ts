@@ -79,7 +79,7 @@ export async function accountChecks(client: Endpoints, book: string, checks: Che
       const isExact = balances.every(
         ({ total, locked, available }) => moneyOf(total) - moneyOf(locked) === moneyOf(available),
       );
-      return judged(`${counted(balances.length, 'currency', 'currencies')}`, isExact && has(major) && has(minor));
+      return judged(counted(balances.length, 'currency', 'currencies'), isExact && has(major) && has(minor));
     },
   );
   await checks.check(
@@ -115,7 +115,7 @@ export async function accountChecks(client: Endpoints, book: string, checks: Che
       async () => {
         const lines = valueIn(await client.transferLines(name, { limit: 5 }));
         return judged(
-          `${counted(lines.length, 'line')}`,
+          counted(lines.length, 'line'),
           lines.length <= 5 && lines.every(({ updates }) => updates.length > 0),
         );
       },

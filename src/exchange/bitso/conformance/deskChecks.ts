@@ -61,7 +61,7 @@ export async function rfqChecks(
       pair = pairs.find(({ source, target }) => source.toLowerCase() === minor && target.toLowerCase() === major);
       return judged(
         pair === undefined
-          ? `${counted(pairs.length, 'pair')}`
+          ? counted(pairs.length, 'pair')
           : `${counted(pairs.length, 'pair')}, ${pair.sourcePrecision} and ${counted(pair.targetPrecision, 'decimal')}`,
         pair !== undefined,
       );
@@ -160,7 +160,7 @@ export async function webhookChecks(client: Endpoints, callbackUrl: string | nul
     ['keys of webhooks', 'public-facts 15', 'a list of public keys, each with its own id'],
     async () => {
       const keys = valueIn(await client.webhookKeys());
-      return judged(`${counted(keys.length, 'key')}`, new Set(keys.map(({ id }) => id)).size === keys.length);
+      return judged(counted(keys.length, 'key'), new Set(keys.map(({ id }) => id)).size === keys.length);
     },
   );
   await checks.check(

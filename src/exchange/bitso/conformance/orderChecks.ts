@@ -216,7 +216,7 @@ export async function orderChecks(
     async () => {
       const outcome = await client.orderTrades({ oid });
       return outcome.kind === 'done'
-        ? judged(`${counted(outcome.value.length, 'trade')}`, outcome.value.length === 0)
+        ? judged(counted(outcome.value.length, 'trade'), outcome.value.length === 0)
         : rejectedWith(UNMATCHED, outcome);
     },
   );

@@ -71,7 +71,7 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
   );
   await checks.check(['public trades', 'rest-api 4.8', 'at most 25 trades, newest first'], async () => {
     const tids = valueIn(await client.trades(book)).map(({ tid }) => tid);
-    return judged(`${counted(tids.length, 'trade')}`, tids.length <= 25 && isDescending(tids));
+    return judged(counted(tids.length, 'trade'), tids.length <= 25 && isDescending(tids));
   });
   await checks.check(
     [
