@@ -433,7 +433,12 @@ export class BookEngine implements AccountBook {
     return this.#options.strategy.historyMs ?? 0;
   }
 
-  /** First error or invalid quote of this book's strategy file; `null` if there was none, or the strategy has no file. */
+  /** Error after which this book's strategy file no longer quotes; `null` if there was none. */
+  get strategyFailure(): string | null {
+    return this.#options.strategy.quoteLog?.failure ?? null;
+  }
+
+  /** First error or invalid quote of this book's strategy file; `null` if there was none. */
   get strategyFault(): string | null {
     return this.#options.strategy.quoteLog?.fault ?? null;
   }

@@ -34,7 +34,6 @@ export class Engine {
   readonly books: readonly BookEngine[];
   /** Logs of the strategies whose quotes are recorded, in the order of the books. */
   readonly quoteLogs: readonly QuoteLog[];
-  readonly #strategies: readonly (Pick<BookOptions, 'strategy'> & { readonly symbol: string })[];
   readonly #state: AccountState;
   readonly #instruments: readonly Instrument[];
   #shown: BookEngine | null = null;
@@ -103,7 +102,6 @@ export class Engine {
       const nameInReasons = books.length === 1 ? undefined : book.instrument.symbol;
       return new BookEngine({ ...book, timing, isTraced, nameInReasons, ...told }, this.#state);
     });
-    this.#strategies = books.map(({ instrument, strategy }) => ({ symbol: instrument.symbol, strategy }));
     this.quoteLogs = books.flatMap(({ strategy }) => strategy.quoteLog ?? []);
   }
 
@@ -113,8 +111,8 @@ export class Engine {
 
   /** Errors of strategy files, by book. Such a book is silent until its strategy is made again; the others quote. */
   get strategyFailures(): readonly { readonly symbol: string; readonly failure: string }[] {
-    return this.#strategies.flatMap(({ symbol, strategy: { quoteLog } }) =>
-      quoteLog === undefined || quoteLog.failure === null ? [] : [{ symbol, failure: quoteLog.failure }],
+    return this.books.flatMap(({ symbol, strategyFailure: failure }) =>
+      failure === null ? [] : [{ symbol, failure }],
     );
   }
 
