@@ -34,7 +34,7 @@ import {
 import { fittedModel, levelModel, type FillModel } from '../fills/index.ts';
 import { Follower } from '../live/market/follower.ts';
 import { logOfBook, type Log } from '../live/log.ts';
-import { CannotStart, readBookRow, repeatIfUnknown, valueOrCannotStart } from '../live/loop/opening.ts';
+import { CannotStart, NO_SUCH_BOOK, readBookRow, repeatIfUnknown, valueOrCannotStart } from '../live/loop/opening.ts';
 import { claimStateDir } from '../live/files/stateDir.ts';
 import {
   openPaperAccount,
@@ -128,7 +128,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     for (const end of ends.reverse()) await end();
   };
   try {
-    const listed = new ListedOnce(client);
+    const listed = listedOnce(client);
     const rows: AvailableBook[] = [];
     for (const symbol of symbols) rows.push(await readBookRow(listed, symbol));
     for (const line of unusedFees(rows, paper)) log.warn({ book }, line);
@@ -147,7 +147,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     // Books that only an earlier run had are still listed, so that the bot can settle its canceled orders there.
     const earlier = continued(paper.stateDir, () => booksOfRows(store.read())).filter(one => !symbols.includes(one));
     const known: AvailableBook[] = [];
-    for (const one of earlier) if (!listed.isDelisted(one)) known.push(await readBookRow(listed, one));
+    for (const one of earlier) known.push(...(await listedRow(listed, one)));
     const owner = options.isReadOnly === true ? null : await ledgerOwner(paper.stateDir, clock);
     const stored = continued(
       paper.stateDir,
@@ -227,27 +227,24 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
   }
 }
 
-/** List of the followed exchange's books, which is read once for all books. */
-class ListedOnce {
-  readonly #client: Pick<Exchange, 'availableBooks'>;
-  #list: Awaited<ReturnType<Exchange['availableBooks']>> | null = null;
-
-  constructor(client: Pick<Exchange, 'availableBooks'>) {
-    this.#client = client;
-  }
-
-  readonly availableBooks: Exchange['availableBooks'] = async () => {
-    if (this.#list?.kind !== 'done') this.#list = await this.#client.availableBooks();
-    return this.#list;
+/** Returns an access to the list of the followed exchange's books that reads the list once for all books. */
+function listedOnce(client: Pick<Exchange, 'availableBooks'>): Pick<Exchange, 'availableBooks'> {
+  let list: Awaited<ReturnType<Exchange['availableBooks']>> | null = null;
+  return {
+    availableBooks: async () => {
+      if (list?.kind !== 'done') list = await client.availableBooks();
+      return list;
+    },
   };
+}
 
-  /** Whether the list that was read proves that a book is not traded: also no unreadable row can be that of the book. */
-  isDelisted(book: string): boolean {
-    if (this.#list?.kind !== 'done') return false;
-    const { value, unreadable = [] } = this.#list;
-    return (
-      value.every(row => row.book !== book) && unreadable.every(row => row.book !== undefined && row.book !== book)
-    );
+/** Returns the row of a book in the list; nothing for a book that the exchange no longer lists. */
+async function listedRow(listed: Pick<Exchange, 'availableBooks'>, book: string): Promise<readonly AvailableBook[]> {
+  try {
+    return [await readBookRow(listed, book)];
+  } catch (error) {
+    if (error instanceof CannotStart && error.code === NO_SUCH_BOOK) return [];
+    throw error;
   }
 }
 
