@@ -152,8 +152,9 @@ export class StoredBook {
   }
 
   /**
-   * Stores regularly when the market was last current, so that the next process knows for how long it was not followed.
-   * What an unseen market filled is stored no later: with the time alone, the next process would not fill it again.
+   * Regularly stores the time at which the market was last current. From this time, the next process knows for how long
+   * the market was not followed. Fills by an unseen market are stored no later than the time: after a crash between
+   * both, the next process would not repeat these fills.
    */
   #seen(): void {
     const freshAt = this.#freshAt();
@@ -164,8 +165,8 @@ export class StoredBook {
   }
 
   /**
-   * Whether the market was not followed for a time. A time in the future tells nothing: the clock was set back. Without
-   * a time, an earlier process had no current market, or ended before it stored one.
+   * Whether the market was not followed for a time. A stored time in the future is not used, because the clock was set
+   * back. Without a stored time, the earlier process had no current market, or ended before it stored the time.
    */
   #isUnseen(): boolean {
     if (this.#lastSeen === null) return this.#host.isContinued;
@@ -174,9 +175,9 @@ export class StoredBook {
   }
 
   /**
-   * Executes commands of the earlier process before the market of now fills the orders that it has passed: new orders,
+   * Executes commands of the earlier process before the current market fills the orders that it has passed: new orders,
    * which are then filled too, and cancels and changes that were due while the market was still known. A limit order
-   * that crossed the last known book did not rest: it takes from the book of now, unless it is post-only.
+   * that crossed the last known book did not rest: it takes from the current book, unless it is post-only.
    */
   #executeUnseen(): void {
     const knownTo = (this.#lastSeen ?? -Infinity) + UNSEEN_AFTER_MS;
@@ -191,13 +192,13 @@ export class StoredBook {
     }
   }
 
-  /** Whether an order takes what it can and then rests. */
+  /** Whether an order is a limit order that first takes liquidity and then rests. */
   #isLimit(oid: string): boolean {
     const order = this.#host.venue.find(oid);
     return order?.type === 'limit' && order.timeInForce === 'goodtillcancelled';
   }
 
-  /** Whether a command enters a limit order that would trade immediately in the book of now. */
+  /** Whether a command enters a limit order that would trade immediately in the current book. */
   #isTaker({ kind, order }: BookCommand): boolean {
     if (kind !== 'enter' && kind !== 'replace') return false;
     return order.type === 'limit' && !isWaiting(order) && this.book.engine.crosses(order.side, order.price);

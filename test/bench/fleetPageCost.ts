@@ -1,5 +1,5 @@
 /**
- * What the fleet page costs the bots beside it: the 99th percentile (p99) of the decisions of four bots, with `puntas fleet` and an open page of it, and without, in
+ * Cost of the fleet page for the bots beside it: the 99th percentile (p99) of the decisions of four bots, with `puntas fleet` and an open page of it, and without, in
  * short turns. Each bot has its console in both. `node dist/test/bench/fleetPageCost.js [--bots 4] [--turns 20] [--seconds 10] [--speed 5] [--json]`
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -6,8 +6,8 @@ import { printError } from './output.ts';
 /**
  * Handles signals. The first SIGINT, SIGTERM or SIGHUP stops cleanly. A second SIGINT or SIGTERM exits immediately and
  * prints the possible consequences. With `reloads`, a SIGHUP stops only if the terminal was closed; otherwise it
- * reloads. Stops and reloads requested during the start take effect when the start is complete. `stopping` aborts at the first
- * signal that stops, so that the start can leave out what it need not wait for.
+ * reloads. Stops and reloads requested during the start take effect when the start is complete. `stopping` aborts at the
+ * first signal that stops, so that the start ends waits that a stop makes needless.
  */
 export function signalsToStop(
   leaving = 'exiting before all cancels are verified; orders may still be open at the exchange',

@@ -20,8 +20,9 @@ export type ChangedYaml =
 type YamlValue = string | number | boolean;
 
 /**
- * Returns the text with another value at a path of keys, or of indexes in lists. `null` removes the key. A missing key is added to its section;
- * a missing top-level section is added at the end. `text` is valid YAML within the limits of `readYaml`.
+ * Returns the text with another value at a path of keys, or of indexes in lists. `null` removes the key. A missing key is
+ * added to its section; a missing top-level section is added at the end. `text` is valid YAML within the limits of
+ * `readYaml`.
  */
 export function changedYaml(text: string, path: readonly string[], value: YamlValue | null): ChangedYaml {
   const document = onlyDocument(text);
