@@ -17,20 +17,20 @@ export function pathProblem(path: string, kind: PathKind, use: FileUse): string 
   try {
     return use === 'read' ? readProblem(path, kind) : writeProblem(path, kind);
   } catch (error) {
-    if (fileErrorCode(error) === 'ENOENT') return kind === 'folder' ? NO_FOLDER : MISSING[kind];
+    if (fileErrorCode(error) === 'ENOENT') return MISSING[kind];
     return fileProblem(error, use);
   }
 }
 
-const MISSING = { file: 'no such file', any: 'no such file or folder' } as const;
+const MISSING = { file: 'no such file', folder: NO_FOLDER, any: 'no such file or folder' } as const;
 
 function readProblem(path: string, kind: PathKind): string | null {
-  const isFolder = statSync(path).isDirectory();
-  const wrong = wrongKind(isFolder, kind);
+  const found = statSync(path);
+  const wrong = wrongKind(found.isDirectory(), kind);
   if (wrong !== null) return wrong;
-  if (isFolder) opendirSync(path).closeSync();
+  if (found.isDirectory()) opendirSync(path).closeSync();
   // A pipe must not be opened here, because its content can be read only once.
-  else if (statSync(path).isFile()) closeSync(openSync(path, constants.O_RDONLY));
+  else if (found.isFile()) closeSync(openSync(path, constants.O_RDONLY));
   return null;
 }
 

@@ -347,18 +347,8 @@ function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): Se
   const { id, by, reason, via, key, from, to, book, asked: value = to } = record;
   const lines = [...end.lines];
   try {
-    const set = {
-      id,
-      by,
-      reason,
-      via,
-      action: 'set',
-      key,
-      value,
-      from,
-      to,
-      ...(book !== undefined && { book }),
-    } as const;
+    const change = { key, value, from, to, ...(book !== undefined && { book }) };
+    const set = { ...{ id, by, reason, via }, action: 'set', ...change } as const;
     if (!actionsIn(dir).some(each => each.id === id)) noteAction(dir, at, set, end);
   } catch (error) {
     lines.push(

@@ -51,10 +51,10 @@ export function readTokenFile(name: string, file: string): string {
   try {
     text = readSecretFile(file).trim();
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const code = fileErrorCode(error);
     const make = `create a token for ${name} with: (umask 077; openssl rand -hex 32 > ${file})`;
-    if (fileErrorCode(error) === null) throw new UsageError(`${key}: ${textOfError(error)}`);
-    throw new UsageError(`${file}: ${textOfError(error)}; ${isMissing ? make : `correct ${name}`}`);
+    if (code === null) throw new UsageError(`${key}: ${textOfError(error)}`);
+    throw new UsageError(`${file}: ${textOfError(error)}; ${code === 'ENOENT' ? make : `correct ${name}`}`);
   }
   return checkedToken(key, text);
 }
