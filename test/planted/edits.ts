@@ -4589,8 +4589,8 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/market/recordedTrades.ts',
     from: ' || !isOfBook(event, this.#book)) return;',
     to: ') return;',
-    test: 'test/live/loop/strategyFileBooks.test.ts',
-    title: 'get the trades of their own book from earlier runs, and quote at once',
+    test: 'test/live/market/recordedTrades.test.ts',
+    title: 'a book has exactly its own trades since its history, also between those of another book',
   },
   {
     name: 'an agent runs the strategy file of a later book',
