@@ -227,7 +227,10 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
   }
 }
 
-/** Returns an access to the list of the followed exchange's books that reads the list once for all books. */
+/**
+ * Returns an access to the list of the followed exchange's books that reads the list once for all books. Unreadable rows
+ * stay in the list, and `readBookRow` judges them.
+ */
 function listedOnce(client: Pick<Exchange, 'availableBooks'>): Pick<Exchange, 'availableBooks'> {
   let list: Awaited<ReturnType<Exchange['availableBooks']>> | null = null;
   return {
