@@ -52,7 +52,8 @@ export function fleetView(
   { at, version }: { readonly at: Millis; readonly version: string },
 ): FleetView {
   const bots = heardBots.map(withOwnMoney).flatMap(rowsOfBot);
-  const sameAs = sameBots(bots);
+  // By what the consoles say: the configuration of the fleet may have a bot twice, once as play money.
+  const sameAs = sameBots(heardBots.flatMap(rowsOfBot));
   const mids = { real: midsOf(bots, ['real', 'paper']), play: midsOf(bots, ['play']) };
   const counted = bots.map((bot, i) => countedRow(bot, sameAs[i] ?? null, currency, mids));
   const sums = KINDS.flatMap(kind => {

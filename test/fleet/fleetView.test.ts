@@ -364,7 +364,7 @@ describe('old figures', () => {
 });
 
 test('the file of the fleet can say that money is play, whatever the console says', () => {
-  const states = [heard(bot()), heard(bot({ profit: profitOf('40') }))];
+  const states = [heard(bot()), heard(bot({ instance: 'other', profit: profitOf('40') }))];
   const bots = states.map((state, i) => ({
     name: `bot${i}`,
     link: '',
@@ -377,6 +377,16 @@ test('the file of the fleet can say that money is play, whatever the console say
     ['play', '40'],
   ]);
   expect(rows.map(({ money: kind }) => kind)).toEqual(['real', 'play']);
+});
+
+test('a bot that the file has twice, once as play money, counts once', () => {
+  const state = heard(bot({ profit: profitOf('40') }));
+  const listed = [{}, { money: 'play' as const }].map((money, i) => ({ name: `bot${i}`, link: '', heard: state, ...money }));
+  for (const bots of [listed, listed.toReversed()]) {
+    const { sums, bots: rows } = fleetView(bots, 'mxn', { at: 5, version: '0.1.0' });
+    expect(rows.map(({ sameAs }) => sameAs)).toEqual([null, bots[0]!.name]);
+    expect(sums.map(each => each.profit).filter(profit => profit !== null)).toEqual(['40']);
+  }
 });
 
 test('a row has at most 8 alerts, none longer than 500 characters', () => {

@@ -4,7 +4,7 @@
  */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
-import { pairOf, textOfError, type Clock, type Millis } from '../../core/index.ts';
+import { textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { isOnThisMachine, type Config } from '../../config.ts';
 import {
   emptySummary,
@@ -32,16 +32,13 @@ import { actionEvents, consoleActions } from './consoleActions.ts';
 import { consoleApi } from './consoleApi.ts';
 import { consoleProposals, shownProposals } from './consoleProposals.ts';
 import {
-  changesOfBook,
-  mergedChanges,
   notedChangesIn,
   shownChange,
   withNotes,
-  type NotedChange,
 } from './history/configHistory.ts';
-import { consoleView, ledgerOfBook } from './consoleView.ts';
+import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
-import { KeptText, longHistory } from './history/longHistory.ts';
+import { KeptLongHistory } from './history/keptLongHistory.ts';
 import { callEvery, refuseKeys } from './pageProcess.ts';
 import { fromPackages, pageScripts } from './pageScripts.ts';
 import { replayedBook } from './runReplay.ts';
@@ -186,47 +183,6 @@ class KeptSummary {
     const text = this.#texts.get(book) ?? (this.#make && jsonWithOldNames(this.#make(book)));
     if (text !== null) this.#texts.set(book, text);
     return text;
-  }
-}
-
-/**
- * Long history as JSON, computed at a request. It is computed again only after the ledger was read again, another run
- * started or was read to its end, or a change was noted. At its maximum of entries and hours, it takes about a second.
- */
-class KeptLongHistory {
-  readonly #live: LiveRun;
-  readonly #beside: BesideRun;
-  readonly #noted: () => readonly NotedChange[];
-  /** Histories by book; by `undefined` that of the first. */
-  readonly #kept = new Map<string | undefined, KeptText>();
-
-  constructor(live: LiveRun, beside: BesideRun, noted: () => readonly NotedChange[]) {
-    [this.#live, this.#beside, this.#noted] = [live, beside, noted];
-  }
-
-  /** Returns the history of a book; without a symbol, of the first. `null` without a ledger or without the book. */
-  text(symbol: string | undefined): string | null {
-    const { replay } = this.#live;
-    const { ledger } = this.#beside;
-    const book = symbol ?? ledger?.book ?? replay?.now?.setup.book;
-    const of = replay?.now ? replayedBook(replay.now, symbol) : null;
-    if (ledger === null || book === undefined || (symbol !== undefined && of === null)) return null;
-    const noted = this.#noted();
-    const kept = this.#kept.get(symbol) ?? new KeptText();
-    this.#kept.set(symbol, kept);
-    return kept.of([ledger, replay?.run, noted.at(-1), this.#live.isCaughtUp], () => {
-      const [major, minor] = pairOf(book);
-      const at = of?.seen.at ?? null;
-      const known = of === null || at === null ? null : of.book.snapshot(at);
-      const history = longHistory({
-        ...{ run: replay?.run ?? null, at: at ?? -Infinity, names: { book, major, minor } },
-        ledger: { ...ledger, ...ledgerOfBook(ledger, book) },
-        current: known === null || known.known.trades === null ? null : known.booked.sinceOpening,
-        changes: changesOfBook(mergedChanges(this.#live.changesOf(symbol), noted), symbol),
-        recordedFrom: this.#live.runs[0]?.from ?? null,
-      });
-      return history === null ? null : JSON.stringify(history);
-    });
   }
 }
 

@@ -189,9 +189,18 @@ export function shownLimit({ limit, currency, max, used }: LimitUse): ShownLimit
 
 /** Returns the stored figures of one book of a ledger. The fields of the file itself are those of the first book. */
 export function ledgerOfBook(ledger: LedgerFile, symbol: string): Pick<LedgerFile, 'profit' | 'hours'> {
-  if (ledger.book === null || ledger.book === symbol) return ledger;
-  return ledger.otherBooks?.find(({ book }) => book === symbol) ?? { profit: null, hours: [] };
+  const { profit, hours } =
+    ledger.book === null || ledger.book === symbol
+      ? ledger
+      : (ledger.otherBooks?.find(({ book }) => book === symbol) ?? { profit: null, hours: [] });
+  return { profit, hours };
 }
+
+/** Returns the symbols of all books of a ledger. */
+export const booksIn = ({ book, otherBooks = [] }: LedgerFile): readonly string[] => [
+  ...(book === null ? [] : [book]),
+  ...otherBooks.map(({ book }) => book),
+];
 
 const shortSum = (sum: Money): string => String(Number(approximately(sum).toPrecision(4)));
 

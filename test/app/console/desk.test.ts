@@ -11,9 +11,10 @@ import { consoleApi } from '../../../src/app/console/consoleApi.ts';
 import { ConsoleReplayer } from '../../../src/app/console/consoleReplayer.ts';
 import { botOfPast, consoleView } from '../../../src/app/console/consoleView.ts';
 import { deskOf } from '../../../src/app/console/deskOf.ts';
+import { KeptLongHistory } from '../../../src/app/console/history/keptLongHistory.ts';
 import { LiveRun } from '../../../src/app/console/liveRun.ts';
 import { bookedTrade } from '../../../src/app/inspect/ledgerProfit.ts';
-import type { ActionRequest, ConsoleView, DeskView } from '../../../src/console/index.ts';
+import type { ActionRequest, ConsoleView, DeskView, LongHistory } from '../../../src/console/index.ts';
 import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { realClock } from '../../../src/live/realClock.ts';
@@ -86,6 +87,20 @@ const openIn = (book: string): number =>
     .filter(order => order.book === book).length;
 
 describe('the page of a book', () => {
+  test.each(BOOKS)('has the long history of %s alone, and names the books that it leaves out', async book => {
+    const beside = new BesideRun({ ...world.config, state: { dir } }, world.clock);
+    await beside.readLedger();
+    const long = new KeptLongHistory(live, beside, () => []);
+    const shown = JSON.parse(long.text(book)!) as LongHistory;
+    const own = traded.get(book)!;
+    const fills = shown.opening.points.reduce((sum, point) => sum + (point[8] ?? 0) + (point[10] ?? 0), 0);
+    expect(fills).toBe(own.length);
+    const others = BOOKS.filter(other => other !== book);
+    expect(shown.missing).toContainEqual(expect.stringMatching(new RegExp(`${book}, without ${others.join(', ')}\\.`)));
+    expect(JSON.parse(long.text(undefined)!)).toEqual(JSON.parse(long.text(BOOKS[0])!));
+    expect(long.text('ltc_mxn')).toBeNull();
+  });
+
   test.each(BOOKS)('has the fills of %s and of no other, over a kill and a restart', book => {
     const shown = views.get(book)!;
     const own = traded.get(book)!;

@@ -31,6 +31,7 @@ async function drawn({ world: { stateDir, clock } }: ReloadedBot) {
   const long = longHistory({
     ...{ run: live.replay!.run, at: seen.at!, names: { book: ledger.book!, major, minor }, ledger, current },
     changes: mergedChanges(live.changesOf(), noted),
+    otherBooks: [],
     recordedFrom: live.runs[0]!.from,
   })!;
   return { day: withNotes(history.shown.changes, noted), long, current, runs: live.runs };

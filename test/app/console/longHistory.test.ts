@@ -49,6 +49,7 @@ function hoursOf(gains: readonly Money[]): readonly ProfitSinceOpening[] {
 
 const source = (hours: readonly ProfitSinceOpening[], more: Partial<LongSource> = {}): LongSource => ({
   ...{ run: 9, at: hours.at(-1)!.at!, names: NAMES, current: hours.at(-1)!, changes: [], recordedFrom: OPENED },
+  otherBooks: [],
   ledger: { entries: [opening], hours, profit: null },
   ...more,
 });
@@ -273,10 +274,7 @@ describe('a bot of years', () => {
     expect(missing({ changes: many(RESULTS_MAX - 1) })).toBe('');
     expect(missing({ changes: many(RESULTS_MAX) })).toBe('Only the newest 50 results are listed.');
     expect(missing({ changes: many(CHANGES_MAX) })).toMatch(/^Only the newest 200 changes are known/);
-    const otherBooks = [{ book: 'eth_mxn', profit: null, hours: [] }];
-    expect(missing({ ledger: { entries: [opening], hours: short, profit: null, otherBooks } })).toBe(
-      'All of this is for btc_mxn, the first book; without eth_mxn.',
-    );
+    expect(missing({ otherBooks: ['eth_mxn', 'btc_usd'] })).toBe('All of this is for btc_mxn, without eth_mxn, btc_usd.');
     const late = short.slice(100);
     expect(missing({ ledger: { entries: [opening], hours: late, profit: null } })).toMatch(
       /Profit by hour is stored from/,

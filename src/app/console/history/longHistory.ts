@@ -50,7 +50,10 @@ export type LongSource = {
   /** Time of the request, by the bot's clock. */
   readonly at: Millis;
   readonly names: BookNames;
-  readonly ledger: Pick<LedgerFile, 'entries' | 'hours' | 'profit' | 'otherBooks'>;
+  /** All entries of the account; hours and profit are those of the book. */
+  readonly ledger: Pick<LedgerFile, 'entries' | 'hours' | 'profit'>;
+  /** Symbols of the account's other books. */
+  readonly otherBooks: readonly string[];
   /** Newest profit since the opening; `null` if unknown. */
   readonly current: ProfitSinceOpening | null;
   /** Changes of the configuration, oldest first. */
@@ -358,7 +361,7 @@ function differenceOf(before: Measured | null, now: Measured): ConfigResult['dif
 
 /** Returns sentences about what is not stored. */
 function missingOf(
-  { recordedFrom, current, names, ledger, changes }: LongSource,
+  { recordedFrom, current, names, otherBooks, changes }: LongSource,
   moments: readonly Stored[],
   first: LedgerEntry,
   opened: Millis,
@@ -367,13 +370,10 @@ function missingOf(
   const minute = (at: Millis) => timeText(at).slice(0, 16).replace('T', ' ');
   const [oldest] = moments;
   const isLate = oldest === undefined || hourOf(oldest.at) > hourOf(opened);
-  const { otherBooks = [] } = ledger;
   return [
     ...(changes.length >= CHANGES_MAX ? [`Only the newest ${CHANGES_MAX} changes are known.`] : []),
     ...(changes.length >= RESULTS_MAX ? [`Only the newest ${RESULTS_MAX} results are listed.`] : []),
-    ...(otherBooks.length > 0
-      ? [`All of this is for ${names.book}, the first book; without ${otherBooks.map(({ book }) => book).join(', ')}.`]
-      : []),
+    ...(otherBooks.length > 0 ? [`All of this is for ${names.book}, without ${otherBooks.join(', ')}.`] : []),
     ...(unowned > 0
       ? [
           `Fills and volume do not count ${counted(unowned, 'trade')} without a known order of the bot, such as manual trades.`,
@@ -394,19 +394,4 @@ function missingOf(
       ? [`The current profit of ${names.book} is unknown; the charts end at the last stored one.`]
       : []),
   ];
-}
-
-/** Text, such as of a long history, that is kept while its sources stay the same. */
-export class KeptText {
-  #text: string | null = null;
-  #sources: readonly unknown[] | null = null;
-
-  /** Returns the kept text, or that of `make` if a source changed. After an error of `make`, the next call makes it. */
-  of(sources: readonly unknown[], make: () => string | null): string | null {
-    const isKept = this.#sources !== null && sources.every((each, i) => each === this.#sources?.[i]);
-    if (isKept) return this.#text;
-    this.#text = make();
-    this.#sources = sources;
-    return this.#text;
-  }
 }
