@@ -2,11 +2,13 @@
  * HTTP API on the server of the console: the routes of `apiSchemas` with one check of token and role. A bearer token
  * takes the place of the page's login.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { requestProblem } from '../guard/index.ts';
 import type { Role } from './access.ts';
 import type { ActionOver, ActionRequest, ParameterChange } from './approvals.ts';
 import {
   API_ACTIONS,
+  API_BODY_MAX,
   API_DOCUMENT_PATH,
   API_ROUTES,
   KEY_HEADER_NAME,
@@ -100,6 +102,10 @@ export function addApi(
       attachValidation: true,
       // The role is checked before the body is read.
       onRequest: async (request, reply) => refuseLow(request, reply, spec),
+      errorHandler: async (error: FastifyError, _, reply) => {
+        const { code, text } = requestProblem(error, API_BODY_MAX);
+        return problem(reply, code, text);
+      },
       handler: async (request, reply) => {
         const handle = handlers[name];
         if (handle === null) return problem(reply, 403, ACTIONS_OFF);

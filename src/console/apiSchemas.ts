@@ -35,6 +35,8 @@ export const API_PROPOSED = ['pause', 'reduce', 'cancel', 'halt', 'reload'] as c
 /** Pattern of the symbol of a book in a request. */
 export const BOOK_PATTERN = /^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/;
 
+/** Maximum length of the body of a request, in bytes. */
+export const API_BODY_MAX = 8_192;
 export const API_BASE = '/api/v1';
 /** Header of the idempotency key. */
 export const KEY_HEADER_NAME = 'idempotency-key';
@@ -352,6 +354,13 @@ const REFUSALS: Readonly<Record<number, string>> = {
   503: 'Too many requests are under way; Retry-After has the seconds to wait',
 };
 
+/** Refusals of routes that have a body. */
+const BODY_REFUSALS: Readonly<Record<number, string>> = {
+  400: 'The body is not valid JSON',
+  413: `The body is longer than ${API_BODY_MAX / 1_024} KiB`,
+  415: 'The content type is not application/json',
+};
+
 /** Returns the OpenAPI 3.1 document of the API. */
 export function openApiDocument(): ApiSchema {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -393,7 +402,11 @@ function operationOf(
       : []),
   ];
   const problem = { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } };
-  const refusals = hasKey === true ? { ...REFUSALS, 409: 'The key was used for another request' } : REFUSALS;
+  const refusals = {
+    ...REFUSALS,
+    ...(asked === undefined ? {} : BODY_REFUSALS),
+    ...(hasKey === true ? { 409: 'The key was used for another request' } : {}),
+  };
   return {
     operationId: name,
     summary,

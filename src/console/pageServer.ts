@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { ConsoleAccess } from './access.ts';
 import { addAccess, openAccess, POSTED, type RequestAccess } from './accessRoutes.ts';
-import { BOOK_PATTERN } from './apiSchemas.ts';
+import { API_BODY_MAX, BOOK_PATTERN } from './apiSchemas.ts';
 import type { ConsoleActions } from './approvals.ts';
 import type { LiveStreams } from './liveStreams.ts';
 import type { ShownSession } from './page/view.ts';
@@ -51,7 +51,7 @@ export function pageServer(options: PageServerOptions): {
     headers: HEADERS,
     posted: access === null ? [] : [...POSTED, ...posted],
     connections: CONNECTIONS,
-    bodyMax: 8_192,
+    bodyMax: API_BODY_MAX,
     headersWithinMs: 2_000,
     requestWithinMs: 5_000,
     idleMax: 15_000,
@@ -94,11 +94,14 @@ function refuseOtherSites(server: FastifyInstance, access: ConsoleAccess | null)
       return textAnswer(reply, 403, 'unexpected Origin');
     if (method !== 'POST') return undefined;
     // Programs send no Origin. The API takes no cookie for a POST, so a page of another site cannot act there anyway.
-    const isProgram = origin === undefined && url.startsWith('/api/');
+    const isApi = url.startsWith('/api/');
+    const isProgram = origin === undefined && isApi;
     if (!isProgram && origin?.toLowerCase() !== `${access?.behindTls === true ? 'https' : 'http'}://${asked}`)
       return textAnswer(reply, 403, 'unexpected Origin');
     if (!/^application\/json(?:; ?charset=utf-8)?$/i.test(headers['content-type'] ?? ''))
-      return textAnswer(reply, 415, 'only application/json');
+      return isApi
+        ? reply.code(415).send({ problem: 'send the body with Content-Type: application/json' })
+        : textAnswer(reply, 415, 'only application/json');
     return undefined;
   });
 }

@@ -113,9 +113,29 @@ export class GuardedServer {
     });
     if (posted === null) return;
     this.routes.setNotFoundHandler(async (_, reply) => textAnswer(reply, 404, 'not found'));
-    this.routes.setErrorHandler(async ({ statusCode = 500 }: { statusCode?: number }, _request, reply) =>
-      textAnswer(reply, statusCode >= 400 && statusCode < 500 ? statusCode : 500, 'failed'),
-    );
+    this.routes.setErrorHandler(async (error: RequestError, _request, reply) => {
+      const { code, text } = requestProblem(error, this.#options.bodyMax);
+      return textAnswer(reply, code, text);
+    });
+  }
+}
+
+/** Error of a route, or of the server's reading of a request. */
+export type RequestError = { readonly statusCode?: number };
+
+/** Returns the status code of the answer to a request that failed, and its text. `bodyMax` is in bytes. */
+export function requestProblem(
+  { statusCode = 500 }: RequestError,
+  bodyMax: number,
+): { readonly code: number; readonly text: string } {
+  const code = statusCode >= 400 && statusCode < 500 ? statusCode : 500;
+  switch (code) {
+    case 400:
+      return { code, text: 'the body is not valid JSON' };
+    case 413:
+      return { code, text: `the body is longer than ${bodyMax / 1_024} KiB` };
+    default:
+      return { code, text: 'failed' };
   }
 }
 

@@ -27,7 +27,7 @@ export {
 export { fileErrorCode, fileProblem, pathLine, type FileUse } from './fileErrors.ts';
 export { makeFolder } from './folders.ts';
 export { NO_FOLDER, pathProblem, type PathKind } from './givenPaths.ts';
-export { GuardedServer, textAnswer } from './guardedServer.ts';
+export { GuardedServer, requestProblem, textAnswer } from './guardedServer.ts';
 export { OpenRequests } from './openRequests.ts';
 export { orNull } from './orNull.ts';
 export { followed, openOutput, writeOutputFile, type OutputFile } from './outputFiles.ts';

@@ -1,7 +1,13 @@
 /** The HTTP API: every route for every role, keys of actions, wrong tokens, floods, and the document that is generated from its routes. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { WRONG_MAX, type AccessEvent, type ConsoleAccess } from '../../src/console/access.ts';
-import { API_ACTIONS, API_ROUTES, openApiDocument, type ApiRouteSpec } from '../../src/console/apiSchemas.ts';
+import {
+  API_ACTIONS,
+  API_BODY_MAX,
+  API_ROUTES,
+  openApiDocument,
+  type ApiRouteSpec,
+} from '../../src/console/apiSchemas.ts';
 import type { ActionRequest } from '../../src/console/approvals.ts';
 import { serveConsole, type ApiRead, type ConsoleApi, type ConsoleServer } from '../../src/console/index.ts';
 import { asking, type Answer } from './asking.ts';
@@ -363,6 +369,30 @@ describe('a read', () => {
     const failed = await get('/api/v1/explain?at=7', VIEWER);
     expect([failed.status, json(failed)]).toEqual([422, { problem: 'no recording of this time' }]);
   });
+});
+
+describe.each(routes.filter(([, { body }]) => body !== undefined))('a body of %s', (name, { path }) => {
+  test.each([
+    [400, '{"reason": ', {}],
+    [400, '', {}],
+    [413, JSON.stringify({ reason: 'x'.repeat(API_BODY_MAX) }), {}],
+    [415, JSON.stringify(bodyFor(name)), { 'content-type': 'text/plain' }],
+    [422, JSON.stringify({ ...bodyFor(name), other: 1 }), {}],
+  ] as const)(
+    'that is not as the document says is refused with %i and a sentence, and does nothing',
+    async (...asked) => {
+      const [code, body, headers] = asked;
+      const { post, previews, acts, proposed } = await apiWith();
+      const answer = await post(path, OPERATOR, body, headers);
+      expect([answer.status, json(answer)]).toEqual([
+        code,
+        { problem: expect.stringMatching(/^(?!failed).{12,}/) as string },
+      ]);
+      expect([previews, acts, proposed].flat()).toEqual([]);
+      const document = openApiDocument()['paths'] as Record<string, { readonly post: { readonly responses: object } }>;
+      expect(Object.keys(document[path]!.post.responses)).toContain(String(code));
+    },
+  );
 });
 
 describe('the document', () => {

@@ -381,7 +381,12 @@ test('the file of the fleet can say that money is play, whatever the console say
 
 test('a bot that the file has twice, once as play money, counts once', () => {
   const state = heard(bot({ profit: profitOf('40') }));
-  const listed = [{}, { money: 'play' as const }].map((money, i) => ({ name: `bot${i}`, link: '', heard: state, ...money }));
+  const listed = [{}, { money: 'play' as const }].map((money, i) => ({
+    name: `bot${i}`,
+    link: '',
+    heard: state,
+    ...money,
+  }));
   for (const bots of [listed, listed.toReversed()]) {
     const { sums, bots: rows } = fleetView(bots, 'mxn', { at: 5, version: '0.1.0' });
     expect(rows.map(({ sameAs }) => sameAs)).toEqual([null, bots[0]!.name]);

@@ -31,11 +31,7 @@ import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
 import { consoleApi } from './consoleApi.ts';
 import { consoleProposals, shownProposals } from './consoleProposals.ts';
-import {
-  notedChangesIn,
-  shownChange,
-  withNotes,
-} from './history/configHistory.ts';
+import { notedChangesIn, shownChange, withNotes } from './history/configHistory.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
 import { KeptLongHistory } from './history/keptLongHistory.ts';

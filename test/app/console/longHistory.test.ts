@@ -274,7 +274,9 @@ describe('a bot of years', () => {
     expect(missing({ changes: many(RESULTS_MAX - 1) })).toBe('');
     expect(missing({ changes: many(RESULTS_MAX) })).toBe('Only the newest 50 results are listed.');
     expect(missing({ changes: many(CHANGES_MAX) })).toMatch(/^Only the newest 200 changes are known/);
-    expect(missing({ otherBooks: ['eth_mxn', 'btc_usd'] })).toBe('All of this is for btc_mxn, without eth_mxn, btc_usd.');
+    expect(missing({ otherBooks: ['eth_mxn', 'btc_usd'] })).toBe(
+      'All of this is for btc_mxn, without eth_mxn, btc_usd.',
+    );
     const late = short.slice(100);
     expect(missing({ ledger: { entries: [opening], hours: late, profit: null } })).toMatch(
       /Profit by hour is stored from/,
