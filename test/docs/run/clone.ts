@@ -1,5 +1,5 @@
 /** A folder that looks like a clean clone with a build in it, an account on the embedded exchange, and a terminal. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { within } from '../../chaos/programs.ts';
 import type { Stage } from '../../runbook/stage.ts';
@@ -24,6 +25,9 @@ import { freePort } from '../../freePort.ts';
 export const PATIENCE_MS = 420_000;
 /** Keys of a page's fragments that its own bot does not take: they need a volume, another process, a file, or the internet. */
 const NOT_HERE = ['state', 'metrics', 'sentinel', 'reference', 'alerts', 'console'];
+
+const run = promisify(execFile);
+const copy = (...words: readonly string[]): Promise<unknown> => run('cp', words);
 
 /** The files of a checkout that a clone would have, with its build. */
 export function template(root: string, dir: string): void {
@@ -43,14 +47,21 @@ export class Clone {
   readonly #stage: Stage;
   readonly #running: Typed[] = [];
 
-  /** `builds`: its commands may compile. Where none does, the build is hard links to the template's: copying it takes longer than most commands. */
-  constructor(from: string, dir: string, root: string, stage: Stage, builds: boolean) {
-    this.dir = dir;
-    this.#stage = stage;
+  /**
+   * Copies the template. `builds`: its commands may compile. Where none does, the build is hard links to the template's: copying it takes longer than
+   * most commands. Meanwhile the other clones go on: a request of theirs that waits for 10 s ends with 408.
+   */
+  static async of(from: string, dir: string, root: string, stage: Stage, builds: boolean): Promise<Clone> {
     mkdirSync(dir);
     const sources = readdirSync(from).filter(name => name !== 'dist');
-    execFileSync('cp', ['-a', ...sources.map(name => join(from, name)), dir]);
-    execFileSync('cp', [builds ? '-a' : '-al', join(from, 'dist'), dir]);
+    await copy('-a', ...sources.map(name => join(from, name)), dir);
+    await copy(builds ? '-a' : '-al', join(from, 'dist'), dir);
+    return new Clone(dir, root, stage);
+  }
+
+  private constructor(dir: string, root: string, stage: Stage) {
+    this.dir = dir;
+    this.#stage = stage;
     symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
     for (const folder of ['home', 'bin']) mkdirSync(join(dir, '..', folder), { recursive: true });
     const program = join(dir, '..', 'bin', 'puntas');
@@ -152,8 +163,8 @@ export class Clone {
     if (!there()) throw new Error(`${one.isOver() ? 'it ended' : 'it goes on'} without ${pattern}`);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     for (const one of this.#running) one.kill();
-    execFileSync('rm', ['-rf', this.dir]);
+    await run('rm', ['-rf', this.dir]);
   }
 }

@@ -102,7 +102,7 @@ async function runSession(session: Session, lane: number): Promise<void> {
   const home = join(dir, `lane-${lane}`);
   mkdirSync(home, { recursive: true });
   const all = session.commands.map(({ typed }) => typed).join('\n');
-  const clone = new Clone(
+  const clone = await Clone.of(
     join(dir, 'template'),
     join(home, `puntas-${++made}`),
     ROOT,
@@ -233,7 +233,7 @@ async function runSession(session: Session, lane: number): Promise<void> {
   } catch (error) {
     flaw(session.name, (error as Error).message, bot?.text());
   } finally {
-    clone.close();
+    await clone.close();
   }
 }
 
@@ -248,7 +248,7 @@ function alone(does: () => Promise<void>): Promise<void> {
 async function checkYaml(fragment: Fragment, lane: number): Promise<void> {
   const home = join(dir, `lane-${lane}`);
   mkdirSync(home, { recursive: true });
-  const clone = new Clone(join(dir, 'template'), join(home, `puntas-${++made}`), ROOT, stage, false);
+  const clone = await Clone.of(join(dir, 'template'), join(home, `puntas-${++made}`), ROOT, stage, false);
   const where = `${fragment.page}:${fragment.line}`;
   try {
     clone.pointConfigsHere(false);
@@ -263,7 +263,7 @@ async function checkYaml(fragment: Fragment, lane: number): Promise<void> {
       flaw(where, `YAML on ${base} is refused`, run.text());
     else console.log(`ok   ${where} YAML on ${base} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
   } finally {
-    clone.close();
+    await clone.close();
   }
 }
 
