@@ -44,6 +44,9 @@ export type {
   Measured,
   StaggeredStart,
 } from './compare/comparison.ts';
+export { comparedDesk, desksAgainstFirst } from './compare/comparedDesk.ts';
+export type { ComparedDesk, ComparedTotal } from './compare/comparedDesk.ts';
+export { deskWords } from './compare/deskSummary.ts';
 export { remarksOf } from './compare/remarks.ts';
 export { comparisonPage } from './compare/page.ts';
 export type { ExternalReferenceOptions } from './replay/externalReference.ts';

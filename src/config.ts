@@ -42,6 +42,7 @@ export {
   booksText,
   jointCurrencyOf,
   liveOrdersMax,
+  ONE_BOOK_ONLY,
   otherBooksOf,
   otherBooksWith,
   publicPerMinute,

@@ -79,7 +79,6 @@ const REUSED_NAMES: Readonly<Record<string, number>> = {
     bps: 3,
     done: 3,
     windowOf: 3,
-    bookOf: 3,
     costOf: 3,
     configOf: 3,
     endOf: 3,

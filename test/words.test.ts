@@ -122,6 +122,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
     'backtest/app/backtest/backtest.ts',
     'backtest/app/desk/deskBacktest.ts',
     'backtest/app/compare/compare.ts',
+    'backtest/app/compare/compareDesks.ts',
     'src/app/tapes/import.ts',
     'src/app/tapes/storedTape.ts',
     'src/tape/import/collectTape.ts',

@@ -1,12 +1,16 @@
 /** Command that compares bots on recordings. */
 import { Option, type Command } from 'commander';
-import { comparisonPage, withoutCurves } from '../index.ts';
+import { comparisonPage, withoutCurves, type Comparison } from '../index.ts';
 import { modelsOf, type VenueFees } from '../app/backtest/backtest.ts';
 import { compare, TIERS, type TierName } from '../app/compare/compare.ts';
+import { compareDesks } from '../app/compare/compareDesks.ts';
+import { describeDeskComparison } from '../app/compare/deskComparisonText.ts';
 import { describeComparison } from '../app/backtest/backtestText.ts';
+import { readConfig } from '../../src/wiring/configFile.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { jsonBeside, pageParts, writePage } from '../../src/wiring/outFiles.ts';
 import { decimalFlag, seedNumber, sessionHours, threadNumber } from '../../src/cli/terminal/flags.ts';
+import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
 import { partFlag, startsFlag, tradedTime, venueFees } from './flags.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
@@ -85,32 +89,50 @@ export function addCompareCommand(program: Command): void {
     .option('--threads <n>', 'number of parallel runs (default: 2)', threadNumber)
     .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--json', 'print one JSON object', false)
-    .action(async (flags: CompareFlags) => {
-      const { config, tape, risk, calibrate, seed, out } = flags;
+    .action(async (flags: CompareFlags, self: Command) => {
+      const { config, risk, calibrate, out } = flags;
       const page = out === undefined ? null : pageNames(out);
-      const comparison = await compare({
+      const shared = {
         configs: config,
-        paths: tape,
-        tiers: tiersOf(flags.fees ?? tiersWithout(flags), config.length > 0),
+        paths: flags.tape,
         ...(flags.venueFees && { venueFees: flags.venueFees }),
         models: modelsOf(flags.models),
-        starts: flags.starts,
-        anyway: flags.anyway,
-        riskPerHour: risk,
-        calibratedShare: calibrate,
         latencies: latenciesOf(flags),
         latencyText: latencyText(flags),
         time: flags,
         ...(flags.session !== undefined && { session: flags.session }),
-        seed,
-        threads: flags.threads ?? THREADS,
+        seed: flags.seed,
         version: version(),
         progress: progressBar(),
-      });
+      };
+      const hasSeveral = config.some(path => readConfig(path).books !== undefined);
+      if (hasSeveral) refuseOneBookFlags(self);
+      const comparison = hasSeveral
+        ? await compareDesks(shared)
+        : await compare({
+            ...shared,
+            tiers: tiersOf(flags.fees ?? tiersWithout(flags), config.length > 0),
+            starts: flags.starts,
+            anyway: flags.anyway,
+            riskPerHour: risk,
+            calibratedShare: calibrate,
+            threads: flags.threads ?? THREADS,
+          });
       if (page !== null) writePage(page.html, page.json, comparison, () => comparisonPage(comparison, pageParts()));
       const where = page === null ? '' : `\npage: ${page.html}`;
-      print(flags.json ? JSON.stringify(withoutCurves(comparison)) : `${describeComparison(comparison)}${where}`);
+      print(flags.json ? JSON.stringify(withoutCurves(comparison)) : `${describe(comparison)}${where}`);
     });
+}
+
+const describe = (comparison: Comparison): string =>
+  comparison.desks === undefined ? describeComparison(comparison) : describeDeskComparison(comparison);
+
+/** Refuses the flags that a comparison with several books does not support. */
+function refuseOneBookFlags(command: Command): void {
+  const isNotFor = 'not supported with several books';
+  refuseGiven(command, ['fees'], `${isNotFor}; set backtest.fees in the configurations, or pass --venue-fees`);
+  refuseGiven(command, ['starts'], `${isNotFor}; choose other starts with --since`);
+  refuseGiven(command, ['threads'], `${isNotFor}; remove the flag`);
 }
 
 const THREADS = 2;

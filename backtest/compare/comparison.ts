@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Calibration, DataFlaw } from '../../src/tape/index.ts';
 import type { BootstrapInterval, MarkoutCurve } from '../../src/core/index.ts';
 import type { Pace } from '../exchange/fees.ts';
+import type { ComparedDesk } from './comparedDesk.ts';
 import { intervalOf, type Interval } from '../report/interval.ts';
 import { mainOf } from '../report/mainModel.ts';
 import type { ReplayReport } from '../report/report.ts';
@@ -32,6 +33,11 @@ export type Comparison = {
    */
   readonly calibratedShare: number | null;
   readonly tapes: readonly ComparedTape[];
+  /**
+   * Results of each configuration with all its books together; absent unless a configuration has several books. Then
+   * all recordings are replayed on one clock, and `tapes` has each of them once.
+   */
+  readonly desks?: readonly ComparedDesk[];
   /** Number of starts of each run at the first fee tier, spread over one hour; 1 if runs start only once. */
   readonly starts: number;
   readonly leftOut: readonly { readonly path: string; readonly why: string }[];
@@ -264,6 +270,15 @@ export function againstFirst(runs: readonly ComparedRun[]): readonly ComparedRun
  */
 export const withoutCurves = (comparison: Comparison): object => ({
   ...comparison,
+  ...(comparison.desks !== undefined && {
+    desks: comparison.desks.map(desk => ({
+      ...desk,
+      models: desk.models.map(model => ({
+        ...model,
+        together: model.together.map(({ stretches: _, ...total }) => total),
+      })),
+    })),
+  }),
   tapes: comparison.tapes.map(tape => ({
     ...tape,
     runs: tape.runs.map(({ config: _, ...run }) => ({

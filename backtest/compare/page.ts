@@ -17,7 +17,7 @@ import {
   type Html,
   type PageParts,
 } from '../../src/pages/index.ts';
-import { excludesZero, type Interval } from '../report/interval.ts';
+import { againstText, coloredGain, extremesText, groupedNumber, range, signedGrouped } from './cells.ts';
 import {
   mainModel,
   type ComparedModel,
@@ -28,6 +28,8 @@ import {
 } from './comparison.ts';
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
 import { togetherOf } from './combinedResults.ts';
+import { deskSections } from './deskSection.ts';
+import { deskWords } from './deskSummary.ts';
 import { comparisonWords } from './summary.ts';
 
 /**
@@ -35,16 +37,20 @@ import { comparisonWords } from './summary.ts';
  */
 export function comparisonPage(comparison: Comparison, parts: PageParts): string {
   const figures = comparisonFigures(comparison);
-  const { tapes } = comparison;
-  const title = 'Comparison of strategies';
+  const { tapes, desks } = comparison;
+  const title = desks === undefined ? 'Comparison of strategies' : 'Comparison of configurations';
   const body = html`<header>
       <h1>${title}</h1>
       ${THEME_BUTTON}
     </header>
-    ${comparisonWords(comparison).map((paragraph, i) =>
+    ${(desks === undefined ? comparisonWords : deskWords)(comparison).map((paragraph, i) =>
       i === 0 ? html`<p class="verdict">${paragraph}</p>` : html`<p>${paragraph}</p>`,
     )}
-    ${section('Net profit under the expected fill model', dense(matrix(comparison)))}
+    ${
+      desks === undefined
+        ? section('Net profit under the expected fill model', dense(matrix(comparison)))
+        : deskSections(desks)
+    }
     <p class="soft">${PLOT_ADVICE} Times are UTC.</p>
     ${figures.map(({ heading, how, plots }) =>
       section(
@@ -348,11 +354,12 @@ const CHOICE = [
   "Each run pays the fee of one tier throughout. The own tier is the best tier that the run's own volume, scaled to 30 days, reaches.",
 ];
 
-const choice = ({ riskPerHour }: Comparison): Html =>
+const choice = ({ riskPerHour, desks }: Comparison): Html =>
   riskPerHour === null
     ? html`<p>
-        You supplied the configurations, and the bots traded the complete recordings. A configuration that was chosen
-        with knowledge of these recordings uses future data.
+        You supplied the configurations, and the bots traded
+        ${desks === undefined ? 'the complete recordings' : 'the common time of all recordings'}. A configuration that
+        was chosen with knowledge of these recordings uses future data.
       </p>`
     : html`${CHOICE.map(paragraph => html`<p>${paragraph}</p>`)}`;
 
@@ -377,6 +384,7 @@ function configurations(tapes: readonly ComparedTape[]): Html {
 
 function runTable({
   tapes,
+  desks = [],
   made,
   hash,
   latencyMs,
@@ -405,6 +413,7 @@ function runTable({
     ['start times per run at the first fee tier', String(starts)],
     ['seed of the random latencies', String(seed)],
     ['hash of all runs', hash],
+    ...desks.map(desk => [`hash of ${desk.name}`, desk.hash] as const),
     ...tapes.map(({ name, hash: of, source }) => [name, `${source}, ${of}`] as const),
     ['created with', `puntas ${made.puntas}, Node ${made.node}`],
   ];
@@ -423,8 +432,7 @@ function runTable({
 /** Formats the net of a run, colored by sign if its interval excludes zero. */
 function gain({ pnl, fills, netInterval }: ComparedModel, minor: string): Html {
   if (fills === 0) return html`<span class="soft">no fill</span>`;
-  const sign = Number(pnl.total) > 0 ? 'gain' : 'loss';
-  return html`<span class="${excludesZero(netInterval) ? sign : NO_HTML}">${gainText(pnl.total, minor)}</span>`;
+  return coloredGain(pnl.total, netInterval, minor);
 }
 
 const span = (models: readonly ComparedModel[], minor: string): Html =>
@@ -435,21 +443,12 @@ const span = (models: readonly ComparedModel[], minor: string): Html =>
         moneyDigits(minor),
       );
 
-/** Formats a 95% interval for the line below its number; empty if there is no interval. */
-const range = (of: Interval | null, currency: string): Html =>
-  of === null
-    ? NO_HTML
-    : html`<br /><span class="soft"
-          >${[of.low, of.high].map(end => (currency === '' ? signedGrouped(end, 2) : gainText(end, currency))).join(' … ')}</span
-        >`;
-
-const againstText = (of: ComparedRun['againstFirst'], minor: string): Html | string =>
-  of === null ? '–' : html`${gainText(of.value, minor)}${range(of.interval, minor)}`;
-
 /** Formats the lowest and the highest net over the starts after the first. */
 function startsText({ staggered }: ComparedRun, minor: string): string {
-  const nets = staggered.map(({ net }) => Number(net));
-  return nets.length === 0 ? '–' : `${gainText(Math.min(...nets), minor)} … ${gainText(Math.max(...nets), minor)}`;
+  return extremesText(
+    staggered.map(({ net }) => Number(net)),
+    minor,
+  );
 }
 
 /** Formats the range from the lowest to the highest value; empty if both have the same text. */
@@ -467,10 +466,4 @@ function markout({ markouts: { seconds, bps, errorBps } }: ComparedModel, after:
   return mean === null ? '–' : `${signedGrouped(mean, 1)}${error === null ? '' : ` ± ${groupedNumber(error, 1)}`}`;
 }
 
-const groupedNumber = (x: number, decimals: number): string =>
-  (Math.abs(x) < 0.5 / 10 ** decimals ? 0 : x)
-    .toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
-    .replace('-', '−');
-const signedGrouped = (x: number, decimals: number): string =>
-  x >= 0.5 / 10 ** decimals ? `+${groupedNumber(x, decimals)}` : groupedNumber(x, decimals);
 const wholePercent = (share: number): string => `${(share * 100).toFixed(0)}%`;

@@ -13,7 +13,7 @@ import {
   type PageParts,
 } from '../../src/pages/index.ts';
 import { mainOf } from '../report/mainModel.ts';
-import type { DeskModel, DeskReport, DeskTotal } from './deskReport.ts';
+import type { DeskModel, DeskReport, DeskSkew, DeskTotal } from './deskReport.ts';
 
 /** Returns a self-contained HTML file. `pages`: relative addresses of the books' pages, in the order of the books. */
 export function deskPage(report: DeskReport, pages: readonly string[], parts: PageParts): string {
@@ -74,19 +74,23 @@ function booksSection({ books }: DeskReport, { model }: DeskModel) {
 
 function skewSection({ jointInventory }: DeskModel) {
   if (jointInventory === undefined) return NO_HTML;
-  return section(
-    'Joint inventory',
-    rowsTable(
-      ['book', 'mean size of its own inventory', 'mean size added by the other books', 'share of the other books'],
-      jointInventory.map(({ book, own, fromOthers, share }) => [
-        book,
-        numberText(own),
-        numberText(fromOthers),
-        share === null ? '–' : percent(share),
-      ]),
-    ),
-  );
+  return section('Joint inventory', rowsTable(['book', ...SKEW_HEADS], jointInventory.map(skewCells)));
 }
+
+/** Headings of the columns after the book in a table of joint inventories. */
+export const SKEW_HEADS = [
+  'mean size of its own inventory',
+  'mean size added by the other books',
+  'share of the other books',
+] as const;
+
+/** Returns the cells of a book in a table of joint inventories. */
+export const skewCells = ({ book, own, fromOthers, share }: DeskSkew): readonly string[] => [
+  book,
+  numberText(own),
+  numberText(fromOthers),
+  share === null ? '–' : percent(share),
+];
 
 function aloneSection({ together, alone }: DeskModel) {
   if (alone === undefined) return NO_HTML;

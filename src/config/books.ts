@@ -45,7 +45,7 @@ const SHARED: ReadonlySet<string> = new Set(
 );
 
 /** Sections that support only one book. */
-const ONE_BOOK_ONLY = ['hedge', 'elsewhere', 'rfqReference'] as const;
+export const ONE_BOOK_ONLY = ['hedge', 'elsewhere', 'rfqReference'] as const;
 
 /**
  * Returns the problems of the list itself: too many or repeated books, keys that an entry must not have, and keys of

@@ -28,4 +28,6 @@ export {
   THEME_BUTTON,
 } from './pageFrame.ts';
 export type { PageParts } from './pageFrame.ts';
+export { textTable, WIDTH } from './textTable.ts';
+export type { Heads } from './textTable.ts';
 export type { Line, Plot } from './script/plot.ts';

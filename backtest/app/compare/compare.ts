@@ -30,7 +30,15 @@ import { fullValueOf, ORDERS_IN_FULL } from '../../../strategies/index.ts';
 import { comparedRun, planUnlessDeclined, Replays, startsOf, type Planned } from './compareRuns.ts';
 import { reasonAgainstQuoting, Verdicts } from './quoteAdvice.ts';
 import { derivedSetups, givenSetups, termsOf, type Setup } from './compareSetups.ts';
-import { findTapes, firstPart, SECONDS_MIN, type FoundTape, type LeftOut } from './compareTapes.ts';
+import {
+  recordedBook,
+  findTapes,
+  firstPart,
+  SECONDS_MIN,
+  tradedGaps,
+  type FoundTape,
+  type LeftOut,
+} from './compareTapes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { missingReference, recordedElsewhere } from '../backtest/recordedReference.ts';
 import type { LatencyFlags } from '../backtest/latencyFlags.ts';
@@ -205,7 +213,7 @@ function givenFor(
   all: readonly FoundTape[],
   options: CompareOptions,
 ): Prepared | string {
-  const book = bookOf(given);
+  const book = recordedBook(given);
   const fitting = setups.filter(({ config }) => config?.book === book);
   if (fitting.length === 0) return `no configuration trades ${book}`;
   if (('options' in given ? given.tape : given).quotesOnly) return WITHOUT_AMOUNTS;
@@ -281,13 +289,12 @@ function tapesOf(
 ): ReadonlyMap<string, Tape> {
   const tapes = new Map<string, Tape>();
   for (const book of books) {
-    const other = all.find(({ given }) => bookOf(given) === book && hasOverlap(spanOf(given), span))?.given;
+    const other = all.find(({ given }) => recordedBook(given) === book && hasOverlap(spanOf(given), span))?.given;
     if (other !== undefined) tapes.set(book, 'options' in other ? loadStoredTape(other.tape) : other);
   }
   return tapes;
 }
 
-const bookOf = (given: Tape | OpenedTape): string => ('options' in given ? given.tape.book : given.instrument.symbol);
 const hasOverlap = (a: RecordedMarket['span'], b: RecordedMarket['span']): boolean => a.from <= b.to && a.to >= b.from;
 
 /** Returns the price of the last trade, in ticks; 0 if the tape has no trade. */
@@ -351,10 +358,7 @@ async function runTape(
   return {
     ...{ name, source, book: instrument.symbol, major: instrument.major, minor: instrument.minor, hash: market.hash },
     dirt: [...flaws, ...replayedFlaws(reports.flat())],
-    gaps: {
-      count: gaps.length,
-      seconds: gaps.reduce((sum, gap) => sum + Math.max(0, gap.to - Math.max(gap.from, from)), 0) / 1000,
-    },
+    gaps: tradedGaps(all, from),
     tapeFrom: new Date(span.from).toISOString(),
     from: new Date(from).toISOString(),
     to: new Date(span.to).toISOString(),

@@ -33,12 +33,26 @@ export type Setup = {
  * `UsageError` with all errors of the first invalid file.
  */
 export function givenSetups(files: readonly string[]): readonly Setup[] {
+  return givenBots(files).map(({ name, text, config }) => {
+    refuseBooks(config, 'a comparison of single books');
+    return { name, strategy: config.strategy.name, text, config, notRun: null };
+  });
+}
+
+/** Configuration of a comparison, with its name, file and text. */
+export type GivenBot = {
+  readonly name: string;
+  readonly file: string;
+  readonly text: string;
+  readonly config: Config;
+};
+
+/** Reads and names configurations like `givenSetups`, also with several books. */
+export function givenBots(files: readonly string[]): readonly GivenBot[] {
   const names = files.map(file => basename(file).replace(/\.ya?ml$/, ''));
   return files.map((file, i) => {
-    const config = readTradedConfig(file);
-    refuseBooks(config, 'a comparison');
     const name = names.indexOf(names[i]!) === i ? names[i]! : file;
-    return { name, strategy: config.strategy.name, text: readRegularFile(file, TEXT_FILE), config, notRun: null };
+    return { name, file, text: readRegularFile(file, TEXT_FILE), config: readTradedConfig(file) };
   });
 }
 

@@ -12,8 +12,10 @@ import {
   loadStoredTape,
   openStoredTape,
   openTape,
+  type Gap,
   type Tape,
 } from '../../../src/tape/index.ts';
+import type { ComparedTape } from '../../index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { cutAt, spanOf, type OpenedTape } from '../backtest/market.ts';
 import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
@@ -84,6 +86,16 @@ async function opened(
   const options = { ...(book !== undefined && { book }), ...(session !== undefined && { session }) };
   return isStoredTape(path) ? { tape: openStoredTape(path, options), options } : openTape(path, options, onShare);
 }
+
+/** Returns the symbol of the recorded book. */
+export const recordedBook = (given: Tape | OpenedTape): string =>
+  'options' in given ? given.tape.book : given.instrument.symbol;
+
+/** Returns the number and the length of gaps in the traded time, which starts at `from`. */
+export const tradedGaps = (gaps: readonly Gap[], from: number): ComparedTape['gaps'] => ({
+  count: gaps.filter(gap => gap.to > from).length,
+  seconds: gaps.reduce((sum, gap) => sum + Math.max(0, gap.to - Math.max(gap.from, from)), 0) / 1000,
+});
 
 /** Returns the reason why the recording cannot be replayed; `null` if it can be replayed. */
 export function missingForReplay(given: Tape | OpenedTape): string | null {

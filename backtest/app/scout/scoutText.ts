@@ -11,7 +11,7 @@ import {
   type Scouting,
 } from '../../index.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
-import { textTable, WIDTH, type Heads } from './textTable.ts';
+import { textTable, WIDTH, type Heads } from '../../../src/pages/index.ts';
 import { togetherLines } from './togetherText.ts';
 
 type Column = { readonly heads: Heads; readonly cell: (book: ScoutedBook) => string };

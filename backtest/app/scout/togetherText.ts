@@ -1,9 +1,8 @@
 /** Joint moves of the books of a scout as text: a table of the strongest pairs, and sentences. */
 import { counted } from '../../../src/core/index.ts';
-import { durationText } from '../../../src/pages/index.ts';
+import { durationText, textTable, WIDTH } from '../../../src/pages/index.ts';
 import { correlationText, isRelated, riskText, togetherWords, type BookPair, type JointMoves } from '../../index.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
-import { textTable, WIDTH } from './textTable.ts';
 
 /** Maximum number of pairs in the table. */
 const PAIRS_MAX = 12;

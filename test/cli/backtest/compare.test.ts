@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makerBpsOf, recordFlow, type Comparison } from '../../../backtest/index.ts';
+import {
+  makerBpsOf,
+  recordFlow,
+  recordLinkedFlows,
+  type Comparison,
+  type DeskReport,
+} from '../../../backtest/index.ts';
 import { compare } from '../../../backtest/app/compare/compare.ts';
 import { derivedSetups } from '../../../backtest/app/compare/compareSetups.ts';
 import { latenciesOf } from '../../../backtest/app/backtest/latencyFlags.ts';
@@ -221,6 +227,41 @@ describe('puntas compare', () => {
     expect(compared(await ran(args)).tapes.map(({ runs }) => runs[0]?.notRun)).toEqual([
       'the reference price of the bot comes from btc_mxn, but no recording of btc_mxn covers the hours of the tape',
     ]);
+  });
+
+  test('compares configurations with several books as the backtest runs them, as text, JSON and page', async () => {
+    const dir = bench.path('linked');
+    const books = { btc_mxn: { noiseBps: 1 }, eth_mxn: { noiseBps: 1 }, btc_usd: { noiseBps: 1 } };
+    for (const { rules, columns } of recordLinkedFlows(books, { seed: 1, seconds: 120, correlation: 0.7 })) {
+      const writer = new TapeWriter({ dir, rules, source: 'flow' });
+      writer.append(columns);
+      writer.close();
+    }
+    const desk = bench.config('desk');
+    const wide = bench.config('desk', text => text.replace('halfSpreadBps: 16', 'halfSpreadBps: 25'));
+    const page = bench.path('desks.html');
+    const flags = ['--tape', dir, '--models', 'expected', '--seed', '1'];
+    const [text, json, alone] = await Promise.all([
+      ran(['compare', '-c', desk, wide, ...flags, '--out', page]),
+      ran(['compare', '-c', desk, wide, ...flags, '--json']),
+      ran(['backtest', '-c', desk, ...flags, '--json']),
+    ]);
+    expect([text.code, text.stderr, json.code]).toEqual([0, '', 0]);
+    const { desks, hash } = compared(json);
+    expect(desks?.[0]?.hash).toBe((printed(alone) as DeskReport).hash);
+    expect(text.stdout).toContain('all books together');
+    expect(text.stdout).toContain(hash);
+    expect(readFileSync(page, 'utf8')).toContain('Comparison of configurations');
+    expect((JSON.parse(readFileSync(bench.path('desks.json'), 'utf8')) as Comparison).hash).toBe(hash);
+    for (const [flag, value] of [
+      ['--fees', 'best'],
+      ['--starts', '2'],
+      ['--threads', '1'],
+    ] as const) {
+      const refused = await ran(['compare', '-c', desk, ...flags, flag, value]);
+      expect([refused.code, complaints(refused).length], flag).toEqual([2, 1]);
+      expect(refused.stderr).toContain(`${flag}: not supported with several books; `);
+    }
   });
 
   test('says in the row which configuration cannot earn the fees of a tier', async () => {

@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { recordLinkedFlows } from '../../../backtest/index.ts';
+import { TapeWriter } from '../../../src/tape/index.ts';
 import { start, within } from '../../chaos/programs.ts';
 import { Stage } from '../../runbook/stage.ts';
 import { freePort } from '../../freePort.ts';
@@ -23,6 +25,8 @@ const RECORDINGS = {
   'recording-btc_usd': 'bitstamp-btcusd-2015-05-01-book-orders-trades',
   'recording-of-books': 'hyperliquid-2025-09-04-l2-trades',
 };
+/** Folders with recordings of the books of `config/desk.yaml`, and the books that each has. */
+const DESK = { tapes: ['btc_mxn', 'eth_mxn', 'btc_usd'], btc: ['btc_mxn'], eth: ['eth_mxn'], usd: ['btc_usd'] };
 /** Where the screens are kept, to be looked at. */
 const KEPT = process.env['PUNTAS_DOCS_OUT'];
 /** No screen that is printed to a person has any of these. */
@@ -116,7 +120,7 @@ async function runSession(session: Session, lane: number): Promise<void> {
   try {
     if (/\bpuntas\b|npm start/.test(all)) clone.pointConfigsHere(all.includes('api.bitso.com'));
     for (const [name, target] of Object.entries(RECORDINGS)) symlinkSync(join(DATA, target), clone.path(name));
-    symlinkSync(join(dir, 'tape'), clone.path('tape'));
+    for (const name of ['tape', ...Object.keys(DESK)]) symlinkSync(join(dir, name), clone.path(name));
     writeFileSync(clone.path('my-strategy.ts'), ownStrategyOnPage());
     writeFileSync(clone.path('my-fills.ts'), ownFillModelOnPage());
     await clone.account();
@@ -281,6 +285,17 @@ async function main(): Promise<void> {
   await stage.operator('PATCH', 'books/btc_mxn', { maker: '0.001', taker: '0.0015' });
   const recorded = await start(['record', '--out', join(dir, 'tape'), '--speed', '20', '--for', '30s']).ended;
   if (recorded.code !== 0) flaws.push('no tape could be recorded');
+  const flows = recordLinkedFlows(
+    { btc_mxn: {}, eth_mxn: {}, btc_usd: {} },
+    { seed: 1, seconds: 60, correlation: 0.7 },
+  );
+  for (const [name, books] of Object.entries(DESK))
+    for (const { rules, columns, instrument } of flows) {
+      if (!books.includes(instrument.symbol)) continue;
+      const writer = new TapeWriter({ dir: join(dir, name), rules, source: 'flow' });
+      writer.append(columns);
+      writer.close();
+    }
 
   const tasks: ((lane: number) => Promise<void>)[] = [];
   const chosen = { run: 0, yaml: 0 };
