@@ -6,6 +6,7 @@ export type { FillModelFile } from './exchange/ownFillModel.ts';
 export { constantLatency, latencyOf, latencySpecOf, recordedLatencies, requestsTook, travel } from './rows/latency.ts';
 export type { Latency, LatencySpec, Travel } from './rows/latency.ts';
 export { REPLAY_THREAD } from './replay/replayThread.ts';
+export { READ_REQUESTS } from './replay/replayAccount.ts';
 export { runDesk } from './replay/deskReplay.ts';
 export type { DeskReplayOptions, DeskResult } from './replay/deskReplay.ts';
 export type { SkewSizes } from './replay/jointShares.ts';

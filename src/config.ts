@@ -47,6 +47,7 @@ export {
   otherBooksWith,
   publicPerMinute,
   sharedReadsOf,
+  symbolsOf,
   withMoreBooks,
 } from './config/books.ts';
 export { edgeProblem } from './config/crossFieldChecks.ts';

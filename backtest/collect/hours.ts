@@ -1,5 +1,5 @@
 /** Results of a replay per UTC hour. */
-import { money, type Millis, type Money, type Profit } from '../../src/core/index.ts';
+import { HOUR_MS, money, type Millis, type Money, type Profit } from '../../src/core/index.ts';
 
 /** Results of one hour, from `from` up to `to`. The profits of all hours add up exactly to the profit of the run. */
 export type Hour = {
@@ -15,7 +15,6 @@ export type Hour = {
   readonly bothLooks: number;
 };
 
-const HOUR = 3_600_000;
 const PARTS = ['spread', 'inventory', 'fees', 'hedging', 'total'] as const;
 
 /** Collector of the results per hour. Times must not decrease. `profit` is called only at the end of an hour. */
@@ -34,7 +33,7 @@ export class Hours {
   constructor(from: Millis, to: Millis) {
     this.#to = to;
     this.#from = from;
-    this.#ends = (Math.floor(from / HOUR) + 1) * HOUR;
+    this.#ends = (Math.floor(from / HOUR_MS) + 1) * HOUR_MS;
   }
 
   /**
@@ -80,7 +79,7 @@ export class Hours {
     });
     this.#before = profit;
     this.#from = to;
-    this.#ends += HOUR;
+    this.#ends += HOUR_MS;
     this.#fills = this.#looks = this.#bothLooks = 0;
     this.#value = 0n;
   }

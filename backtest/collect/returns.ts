@@ -1,6 +1,6 @@
 /** Gains of a replay per minute, with their Sharpe and Sortino ratios per year. */
+import { MINUTE_MS } from '../../src/core/index.ts';
 
-const MINUTE = 60_000;
 const MINUTES_PER_YEAR = 365 * 24 * 60;
 /**
  * Minimum number of days for a ratio per year. The standard error of such a ratio is about one over the square root of
@@ -18,7 +18,7 @@ export class Returns {
   #losses = 0;
 
   constructor(from: number) {
-    this.#next = from + MINUTE;
+    this.#next = from + MINUTE_MS;
   }
 
   /**
@@ -28,7 +28,7 @@ export class Returns {
   look(at: number, profit: number): void {
     if (at < this.#next) return;
     // If several minutes passed without a call, one gain covers all of them.
-    this.#next += MINUTE * (1 + Math.floor((at - this.#next) / MINUTE));
+    this.#next += MINUTE_MS * (1 + Math.floor((at - this.#next) / MINUTE_MS));
     const gain = profit - this.#before;
     this.#before = profit;
     this.minutes++;

@@ -1,6 +1,6 @@
 /** Recordings that the flags of a research command select. */
 import type { Command } from 'commander';
-import { booksOf, type Config } from '../../src/config.ts';
+import { symbolsOf, type Config } from '../../src/config.ts';
 import { booksIn, isStoredTape, openStoredTape, type Tape } from '../../src/tape/index.ts';
 import { pathName } from '../app/compare/compareTapes.ts';
 import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
@@ -50,7 +50,7 @@ export async function tapesIn(
   dirs: readonly string[],
   session?: string,
 ): Promise<readonly (Tape | OpenedTape)[]> {
-  const symbols = booksOf(config).map(({ book }) => book);
+  const symbols = symbolsOf(config);
   const tapes: (Tape | OpenedTape)[] = [];
   for (const dir of dirs) {
     const books = await booksIn(dir).catch((error: unknown) => {

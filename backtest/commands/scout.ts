@@ -1,4 +1,5 @@
 /** Command that finds books in which quoting pays. */
+import { HOUR_MS } from '../../src/core/index.ts';
 import { resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { scoutPage } from '../index.ts';
@@ -37,7 +38,6 @@ type ScoutFlags = HedgeFlags & {
   readonly json: boolean;
 };
 
-const HOUR_MS = 3_600_000;
 /** Default of `--for` with `--until-known`. */
 const UNTIL_KNOWN_MS = 24 * HOUR_MS;
 

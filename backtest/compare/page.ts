@@ -6,7 +6,10 @@ import {
   placesOf,
   PLOT_ADVICE,
   section,
+  headRow,
   table,
+  tableRow,
+  factsTable,
   THEME_BUTTON,
   durationText,
   gainText,
@@ -156,18 +159,15 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
       the opposite direction. The intervals in this table are 90% intervals.
     </p>
     ${table(
-      html`<tr>
-        <th></th>
-        ${[
-          'maker fee, bps',
-          'verdict',
-          'best distance, bps',
-          'net per hour in the first part',
-          'break-even fee, bps',
-          'net per hour in the rest of the recording',
-          'verdict right',
-        ].map(name => html`<th>${name}</th>`)}
-      </tr>`,
+      headRow('', [
+        'maker fee, bps',
+        'verdict',
+        'best distance, bps',
+        'net per hour in the first part',
+        'break-even fee, bps',
+        'net per hour in the rest of the recording',
+        'verdict right',
+      ]),
       rows,
     )}`;
 }
@@ -285,10 +285,7 @@ function recordings({ tapes, leftOut, riskPerHour }: Comparison): Html {
       money(measured?.fullValue),
       money(measured?.orderValue),
     ];
-    return html`<tr>
-      <th>${name}</th>
-      ${cells.map(cell => html`<td>${cell}</td>`)}
-    </tr>`;
+    return tableRow(name, cells);
   });
   const found = foundIn(tapes);
   const text = (cells: readonly string[]) =>
@@ -302,13 +299,7 @@ function recordings({ tapes, leftOut, riskPerHour }: Comparison): Html {
           These values were measured before the start of trading, with standard errors. The chosen risk per hour
           determines the maximum inventory and the amount of one order, both shown as values in the quote currency.
         </p>`,
-    table(
-      html`<tr>
-        <th></th>
-        ${names.map(name => html`<th>${name}</th>`)}
-      </tr>`,
-      rows,
-    ),
+    table(headRow('', names), rows),
     found.length === 0
       ? NO_HTML
       : html`<p>Flaws of the recordings:</p>
@@ -417,16 +408,7 @@ function runTable({
     ...tapes.map(({ name, hash: of, source }) => [name, `${source}, ${of}`] as const),
     ['created with', `puntas ${made.puntas}, Node ${made.node}`],
   ];
-  return table(
-    NO_HTML,
-    rows.map(
-      ([name, text]) =>
-        html`<tr>
-          <th>${name}</th>
-          <td class="text">${text}</td>
-        </tr>`,
-    ),
-  );
+  return factsTable(rows);
 }
 
 /** Formats the net of a run, colored by sign if its interval excludes zero. */

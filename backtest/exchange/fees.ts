@@ -1,5 +1,7 @@
 /** Fees inside a replay: charged in the received currency, at the tier of the 30-day volume. */
 import {
+  DAY_MS,
+  VOLUME_DAYS,
   money,
   moneyOf,
   moneyOfAmount,
@@ -35,14 +37,12 @@ export const makerBpsOf = ({ maker }: FeeTier): number => signedRateCeil(maker) 
  * tier, ascending by volume.
  */
 export function paceOf(traded: number, seconds: number, tiers: readonly FeeTier[]): Pace {
-  const volume30d = seconds > 0 ? (traded * DAYS * DAY) / 1000 / seconds : 0;
+  const volume30d = seconds > 0 ? (traded * VOLUME_DAYS * DAY_MS) / 1000 / seconds : 0;
   const found = tiers.findIndex(({ volume }) => volume30d <= Number(volume));
   const tier = found < 0 ? tiers.length - 1 : found;
   return { volume30d: Math.round(volume30d), tier, makerBps: makerBpsOf(tiers[tier]!) };
 }
 
-const DAY = 86_400_000;
-const DAYS = 30;
 /** Smallest step of an amount at the exchange, which has eight decimals. */
 const SMALLEST = 10n ** 10n;
 const RATE_ONE = 10n ** 8n;

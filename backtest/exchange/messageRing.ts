@@ -1,4 +1,5 @@
 /** Messages in transit between bot and exchange: a ring of preallocated entries, each with its arrival time. */
+import { enlarged } from '../../src/core/index.ts';
 import type { OwnOrder } from './ownOrders.ts';
 
 export const MESSAGE = {
@@ -105,30 +106,20 @@ export class MessageRing {
   #grow(): void {
     const size = this.#at.length;
     if (size >= SIZE_MAX) throw new RangeError(`expected at most ${SIZE_MAX} messages in transit`);
-    const at = new Float64Array(size * 2);
-    const kind = new Uint8Array(size * 2);
-    const lots = new Float64Array(size * 2);
-    const sent = new Float64Array(size * 2);
-    const mid = new Float64Array(size * 2);
-    const place = new Float64Array(size * 2);
-    const order: OwnOrder[] = [];
-    for (let n = 0; n < size; n++) {
-      const i = (this.#head + n) & (size - 1);
-      at[n] = this.#at[i]!;
-      kind[n] = this.#kind[i]!;
-      lots[n] = this.#lots[i]!;
-      sent[n] = this.#sent[i]!;
-      mid[n] = this.#mid[i]!;
-      place[n] = this.#place[i]!;
-      order.push(this.#order[i]!);
-    }
-    this.#at = at;
-    this.#kind = kind;
-    this.#lots = lots;
-    this.#sent = sent;
-    this.#mid = mid;
-    this.#place = place;
-    this.#order = order;
+    // The oldest message moves to the start.
+    const rotated = <T extends Float64Array<ArrayBuffer> | Uint8Array<ArrayBuffer>>(from: T): T => {
+      const to = enlarged(from, size * 2);
+      to.set(from.subarray(this.#head));
+      to.set(from.subarray(0, this.#head), size - this.#head);
+      return to;
+    };
+    this.#at = rotated(this.#at);
+    this.#kind = rotated(this.#kind);
+    this.#lots = rotated(this.#lots);
+    this.#sent = rotated(this.#sent);
+    this.#mid = rotated(this.#mid);
+    this.#place = rotated(this.#place);
+    this.#order = [...this.#order.slice(this.#head), ...this.#order.slice(0, this.#head)];
     this.#head = 0;
   }
 }

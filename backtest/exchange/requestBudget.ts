@@ -3,8 +3,6 @@
 const WINDOW_MS = 60_000;
 
 export class RequestBudget {
-  /** Number of refusals by `take`. */
-  refused = 0;
   readonly #times: Float64Array;
   #next = 0;
   /** Number of requests since the start. */
@@ -37,15 +35,12 @@ export class RequestBudget {
     return this.#taken - gone;
   }
 
-  /** Reserves `count` requests at `at`. If they exceed the limit, reserves none, counts a refusal and returns false. */
+  /** Reserves `count` requests at `at`. If they exceed the limit, reserves none and returns false. */
   take(at: number, count: number): boolean {
     const times = this.#times;
     // `count` requests fit if the `count` oldest entries are outside the window.
     const last = times[(this.#next + count - 1) % times.length]!;
-    if (!(count <= times.length && at - last >= WINDOW_MS)) {
-      this.refused++;
-      return false;
-    }
+    if (!(count <= times.length && at - last >= WINDOW_MS)) return false;
     for (let n = 0; n < count; n++) {
       times[this.#next] = at;
       this.#next = (this.#next + 1) % times.length;

@@ -1,5 +1,5 @@
 /** Standard error of a ratio of sums over time blocks that may depend on each other, with its degrees of freedom. */
-import type { Millis } from '../../src/core/index.ts';
+import { DAY_MS, type Millis } from '../../src/core/index.ts';
 
 /** Sums of one ratio by time block, in order of time. */
 export type RatioBlocks = {
@@ -28,7 +28,6 @@ export type BlockError = {
  * difference, which is too little. Three days are also too few if one of them has nearly all of the weight.
  */
 const DAYS_MIN = 2.5;
-const DAY_MS = 86_400_000;
 
 /**
  * Computes the error in three steps, each of which can only raise it:

@@ -18,6 +18,9 @@ import { RequestBudget } from '../exchange/requestBudget.ts';
 import { Fees, type FeeOptions } from '../exchange/fees.ts';
 import { TradedVolume } from '../exchange/tradedVolume.ts';
 
+/** Number of requests of one read of orders and trades. */
+export const READ_REQUESTS = 2;
+
 /** Fee rates of one book, in 10^-8. */
 export type BookFeeRates = { readonly makerRate: number; readonly takerRate: number };
 
@@ -164,7 +167,7 @@ export class ReplayAccount {
     if (at !== this.#readAt || this.#readers.has(symbol)) {
       this.#readAt = at;
       this.#readers.clear();
-      this.#isRead = admits(2);
+      this.#isRead = admits(READ_REQUESTS);
     }
     this.#readers.add(symbol);
     return this.#isRead;

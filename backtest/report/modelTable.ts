@@ -9,6 +9,7 @@ import {
   sumText,
   html,
   table,
+  tableRow,
   type Html,
 } from '../../src/pages/index.ts';
 import type { Interval } from './interval.ts';
@@ -26,13 +27,7 @@ export function modelTable(report: BacktestReport, models: readonly ShownModel[]
       <th></th>
       ${head}
     </tr>`,
-    [...moneyRows(report), ...tradeRows(report), ...QUOTE_ROWS].map(
-      ({ name, of }) =>
-        html`<tr>
-          <th>${name}</th>
-          ${models.map(model => html`<td>${of(model)}</td>`)}
-        </tr>`,
-    ),
+    [...moneyRows(report), ...tradeRows(report), ...QUOTE_ROWS].map(({ name, of }) => tableRow(name, models.map(of))),
   );
 }
 

@@ -19,6 +19,8 @@ import {
   section,
   stacked,
   table,
+  tableRow,
+  factsTable,
   THEME_BUTTON,
   type Html,
   type PageParts,
@@ -171,10 +173,7 @@ function latencyTable({ latencySweep = [], minor }: BacktestReport): Html {
         numberText(refusedPostOnly),
         percent(uptime.both),
       ];
-      return html`<tr>
-        <th>${latencyMs}</th>
-        ${cells.map(cell => html`<td>${cell}</td>`)}
-      </tr>`;
+      return tableRow(latencyMs, cells);
     }),
   );
 }
@@ -254,12 +253,11 @@ function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownMode
         <th></th>
         ${modelHead(models)}
       </tr>`,
-      rows.map(
-        ([name, of]) =>
-          html`<tr>
-            <th>${name}</th>
-            ${models.map(({ hedges }) => html`<td>${hedges === null ? '–' : of(hedges)}</td>`)}
-          </tr>`,
+      rows.map(([name, of]) =>
+        tableRow(
+          name,
+          models.map(({ hedges }) => (hedges === null ? '–' : of(hedges))),
+        ),
       ),
     )}`;
 }
@@ -280,12 +278,11 @@ function missingTable(models: readonly ShownModel[]): Html {
         <th></th>
         ${modelHead(models)}
       </tr>`,
-      reasons.slice(0, REASONS_SHOWN).map(
-        reason =>
-          html`<tr>
-            <th>${reason}</th>
-            ${models.map(model => html`<td>${time(model, reason)}</td>`)}
-          </tr>`,
+      reasons.slice(0, REASONS_SHOWN).map(reason =>
+        tableRow(
+          reason,
+          models.map(model => time(model, reason)),
+        ),
       ),
     )}`;
 }
@@ -365,15 +362,6 @@ function runTable(report: BacktestReport): Html {
     ['currency of sums', `${minor} unless noted`],
     ['created with', `puntas ${made.puntas}, Node ${made.node}`],
   ];
-  return html`${table(
-      NO_HTML,
-      rows.map(
-        ([name, text]) =>
-          html`<tr>
-            <th>${name}</th>
-            <td class="text">${text}</td>
-          </tr>`,
-      ),
-    )}
+  return html`${factsTable(rows)}
     <p>The configuration:</p>`;
 }

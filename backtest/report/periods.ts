@@ -1,5 +1,5 @@
 /** Results of a run per hour and per day, as text for JSON. */
-import { money, sumOfProfits, textOfMoney, type Profit } from '../../src/core/index.ts';
+import { DAY_MS, money, sumOfProfits, textOfMoney, type Profit } from '../../src/core/index.ts';
 import type { Hour } from '../collect/hours.ts';
 
 /** Money as exact decimal text; the parts add up to the total. */
@@ -27,7 +27,6 @@ export const partsOf = ({ spread, inventory, fees, hedging, total }: Profit): Pa
   total: textOfMoney(total),
 });
 
-const DAY_MS = 86_400_000;
 const hourDay = ({ from }: Hour): number => Math.floor(from / DAY_MS);
 
 /** Merges the hours of each UTC day. */

@@ -2,7 +2,7 @@
  * Columns of a replay, with one row per event: its price as an index into a window of ticks, its exchange time and its
  * receive time. The simulated exchange and the bot read the same columns.
  */
-import { counted } from '../../src/core/index.ts';
+import { counted, enlarged } from '../../src/core/index.ts';
 
 /**
  * Bits of a row's flags.
@@ -61,25 +61,15 @@ export type OrderColumns = {
 export function rowsInShared(rows: MarketRows): MarketRows {
   if (rows.at.buffer instanceof SharedArrayBuffer) return rows;
   const { length, base, places, depth, at, local, place, lots, flags, orders } = rows;
-  const numbers = (from: Float64Array): Float64Array => {
-    const to = new Float64Array(new SharedArrayBuffer(from.byteLength));
-    to.set(from);
-    return to;
-  };
-  const whole = (from: Int32Array): Int32Array => {
-    const to = new Int32Array(new SharedArrayBuffer(from.byteLength));
-    to.set(from);
-    return to;
-  };
-  const bytes = (from: Uint8Array): Uint8Array => {
-    const to = new Uint8Array(new SharedArrayBuffer(from.byteLength));
+  const shared = <T extends Float64Array | Int32Array | Uint8Array>(from: T): T => {
+    const to = new (from.constructor as new (memory: SharedArrayBuffer) => T)(new SharedArrayBuffer(from.byteLength));
     to.set(from);
     return to;
   };
   return {
-    ...{ length, base, places, depth, at: numbers(at), local: numbers(local) },
-    ...{ place: whole(place), lots: numbers(lots), flags: bytes(flags) },
-    orders: orders && { born: whole(orders.born), gone: numbers(orders.gone), executed: bytes(orders.executed) },
+    ...{ length, base, places, depth, at: shared(at), local: shared(local) },
+    ...{ place: shared(place), lots: shared(lots), flags: shared(flags) },
+    orders: orders && { born: shared(orders.born), gone: shared(orders.gone), executed: shared(orders.executed) },
   };
 }
 
@@ -133,18 +123,12 @@ export class RowBuilder implements RowsOut {
   }
 
   #grow(): void {
-    const grown = (from: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> => {
-      const to = new Float64Array(from.length * 2);
-      to.set(from);
-      return to;
-    };
-    this.#at = grown(this.#at);
-    this.#local = grown(this.#local);
-    this.#tick = grown(this.#tick);
-    this.#lots = grown(this.#lots);
-    const flags = new Uint8Array(this.#flags.length * 2);
-    flags.set(this.#flags);
-    this.#flags = flags;
+    const length = this.#flags.length * 2;
+    this.#at = enlarged(this.#at, length);
+    this.#local = enlarged(this.#local, length);
+    this.#tick = enlarged(this.#tick, length);
+    this.#lots = enlarged(this.#lots, length);
+    this.#flags = enlarged(this.#flags, length);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Times at which a scout checks its verdicts, and the error of each check. */
-import type { Millis } from '../../src/core/index.ts';
+import { DAY_MS, type Millis } from '../../src/core/index.ts';
 import { VERDICT_ERROR, type QuoteVerdict } from '../profile/quoteVerdict.ts';
 
 export type VerdictCheck = {
@@ -25,8 +25,6 @@ export function checksWithin(forMs: Millis): readonly VerdictCheck[] {
   const kept = times.filter((atMs, i) => atMs >= FIRST_MS || i === CHECKS_MAX - 1);
   return kept.map((atMs, i) => ({ atMs, error: (VERDICT_ERROR * (atMs - (kept[i - 1] ?? 0))) / forMs }));
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * Returns whether a scout of at most `forMs` can end the recording of a book, because the verdict is known. A scout of

@@ -8,7 +8,10 @@ import {
   placesOf,
   PLOT_ADVICE,
   section,
+  headRow,
   table,
+  tableRow,
+  factsTable,
   THEME_BUTTON,
   rangeOf,
   type Line,
@@ -81,19 +84,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
     ${
       scouting.leftOut.length === 0
         ? NO_HTML
-        : section(
-            'Left out',
-            table(
-              NO_HTML,
-              scouting.leftOut.map(
-                ({ what, why }) =>
-                  html`<tr>
-                    <th>${what}</th>
-                    <td class="text">${why}</td>
-                  </tr>`,
-              ),
-            ),
-          )
+        : section('Left out', factsTable(scouting.leftOut.map(({ what, why }) => [what, why])))
     }`;
   return pageWith({ title, body, plots: [...hedged.plots, ...across, ...byDistance, ...makers], parts });
 }
@@ -144,11 +135,7 @@ function bookTable(scouting: Scouting): Html {
         ? html`–`
         : html`${bpsText(reached.feeBps)}<br /><span class="soft">${gain(reached.worthPerHour)}</span>`,
     ];
-    return html`<tr>
-        <th>${book.name}</th>
-        ${cells.map(cell => html`<td>${cell}</td>`)}
-      </tr>
-      ${note(book, cells.length)}`;
+    return html`${tableRow(book.name, cells)} ${note(book, cells.length)}`;
   });
   const names = [
     'observed time',
@@ -164,13 +151,7 @@ function bookTable(scouting: Scouting): Html {
     `capital, ${currency ?? ''}`,
     'fee after a month, bps',
   ];
-  return table(
-    html`<tr>
-      <th class="text">book</th>
-      ${names.map(name => html`<th>${name}</th>`)}
-    </tr>`,
-    rows,
-  );
+  return table(headRow('book', names), rows);
 }
 
 /** Formats a number with three significant digits and its sign. */

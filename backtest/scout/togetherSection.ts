@@ -1,6 +1,6 @@
 /** Section of the page of `puntas scout` on joint moves: sentences, a heat table, and a table of the pairs. */
 import { counted } from '../../src/core/index.ts';
-import { durationText, html, NO_HTML, section, table, type Html } from '../../src/pages/index.ts';
+import { durationText, headRow, html, NO_HTML, section, table, type Html } from '../../src/pages/index.ts';
 import type { BookPair, JointMoves } from './together.ts';
 import {
   correlationText,
@@ -53,15 +53,7 @@ function heatTable({ pairs }: JointMoves, names: readonly string[]): Html {
         ${names.map(column => cell(row, column))}
       </tr>`,
   );
-  return html`<div class="dense">
-    ${table(
-      html`<tr>
-        <th class="text">correlation</th>
-        ${names.map(name => html`<th>${name}</th>`)}
-      </tr>`,
-      rows,
-    )}
-  </div>`;
+  return html`<div class="dense">${table(headRow('correlation', names), rows)}</div>`;
 }
 
 function pairTable(pairs: readonly BookPair[]): Html {

@@ -6,6 +6,7 @@
  * answer. Memory is bounded: it has the orders until they are settled, and the market of the last `LAG_MS`.
  */
 import {
+  HOUR_MS,
   amountFloor,
   emptyDepth,
   moneyOf,
@@ -62,7 +63,6 @@ const LIVES_MAX = 5_000;
 const MARKET_MAX = 100_000;
 /** Maximum number of trade ids that are kept to recognize a repeated trade. */
 const TIDS_MAX = 20_000;
-const HOUR_MS = 3_600_000;
 /**
  * Orders that end within this time, in ms, are one observation of the fill model, because one taker can fill several of
  * them.

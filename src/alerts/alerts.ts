@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { ALERT_EVENT_NAMES, type AlertEvent, type Config } from '../config.ts';
-import { counted, textOfError, type Clock, type Millis, type Timer } from '../core/index.ts';
+import { DAY_MS, counted, textOfError, type Clock, type Millis, type Timer } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { alertSecrets, channelsOf } from './channels.ts';
@@ -223,4 +223,3 @@ export function nextAt(time: string, now: Millis): Millis {
   const today = Math.floor(now / DAY_MS) * DAY_MS + (hours * 60 + minutes) * 60_000;
   return today > now ? today : today + DAY_MS;
 }
-const DAY_MS = 86_400_000;

@@ -2,7 +2,15 @@
  * Alert conditions of a running bot, checked twice per second: the conditions of config/prometheus/alerts.yml, and one
  * condition for each regime. Conditions of a book are checked and reported for each book; those of the account once.
  */
-import { counted, textOfMoney, type LimitUse, type Millis, type Snapshot, type SourceRefusal } from '../core/index.ts';
+import {
+  MINUTE_MS,
+  counted,
+  textOfMoney,
+  type LimitUse,
+  type Millis,
+  type Snapshot,
+  type SourceRefusal,
+} from '../core/index.ts';
 import type { AlertEvent } from '../config.ts';
 
 /** State of one book of a bot, and of its account, at one point in time. */
@@ -52,7 +60,6 @@ type Condition = {
   readonly cause: (look: Look, past: Past) => Cause | null;
 };
 
-const MINUTE = 60_000;
 /** Time in ms for which a pause or similar condition must last before it is reported. */
 const BLINK = 1_000;
 /** Maximum duration in ms of a normal start, or of a normal change from one run to the next. */
@@ -101,7 +108,7 @@ const CONDITIONS: readonly Condition[] = [
     cause: look => {
       if (look.snapshot.quoting === 'sentinel is missing') return pauseCause('sentinel is missing', look);
       const age = look.sentinelAgeMs;
-      return age !== null && age > MINUTE
+      return age !== null && age > MINUTE_MS
         ? accountCause('no sentinel heartbeat; if the bot goes down, its orders stay live')
         : null;
     },
@@ -120,17 +127,17 @@ const CONDITIONS: readonly Condition[] = [
   {
     ...{ event: 'ordersUnknown', holdMs: 0, loudMs: 0 },
     cause: (_, past) => {
-      const unknown = past.rise(5 * MINUTE, 'unknown');
+      const unknown = past.rise(5 * MINUTE_MS, 'unknown');
       const text = `in the last 5 minutes, the outcome of ${counted(unknown, 'order')} became unknown`;
       return unknown > 3 ? { key: 'unknown', text } : null;
     },
   },
-  { event: 'notQuoting', holdMs: BLINK, loudMs: 2 * MINUTE, cause: notQuoting },
-  { event: 'notQuoting', holdMs: 2 * BLINK, loudMs: 2 * MINUTE, cause: nothingShown },
-  { event: 'notQuoting', holdMs: START, loudMs: 2 * MINUTE, cause: notBegun },
+  { event: 'notQuoting', holdMs: BLINK, loudMs: 2 * MINUTE_MS, cause: notQuoting },
+  { event: 'notQuoting', holdMs: 2 * BLINK, loudMs: 2 * MINUTE_MS, cause: nothingShown },
+  { event: 'notQuoting', holdMs: START, loudMs: 2 * MINUTE_MS, cause: notBegun },
   { event: 'sourceLost', holdMs: START, loudMs: START, cause: sourceRefused(refusal => refusal !== 'divergent') },
   { event: 'sourceDivergent', holdMs: START, loudMs: START, cause: sourceRefused(refusal => refusal === 'divergent') },
-  { event: 'hedgeDebt', holdMs: MINUTE, loudMs: MINUTE, cause: inHedgeDebt },
+  { event: 'hedgeDebt', holdMs: MINUTE_MS, loudMs: MINUTE_MS, cause: inHedgeDebt },
   { event: 'reduceOnly', holdMs: 0, loudMs: 0, cause: reducing },
   {
     ...{ event: 'wide', holdMs: 0, loudMs: 0 },
@@ -141,14 +148,14 @@ const CONDITIONS: readonly Condition[] = [
   {
     ...{ event: 'ordersRefused', holdMs: 0, loudMs: 0 },
     cause: (_, past) => {
-      const refused = past.rise(5 * MINUTE, 'refused');
-      const placed = past.rise(5 * MINUTE, 'placed');
+      const refused = past.rise(5 * MINUTE_MS, 'refused');
+      const placed = past.rise(5 * MINUTE_MS, 'placed');
       const text = `in the last 5 minutes, the exchange rejected ${counted(refused, 'order')} and accepted ${placed}`;
       return refused > 10 && refused > 0.2 * placed ? { key: 'refused', text } : null;
     },
   },
   {
-    ...{ event: 'oneSided', holdMs: 10 * MINUTE, loudMs: 10 * MINUTE },
+    ...{ event: 'oneSided', holdMs: 10 * MINUTE_MS, loudMs: 10 * MINUTE_MS },
     cause: ({ quotesLive: { buy, sell } }) =>
       buy > 0 === sell > 0
         ? null
@@ -157,15 +164,15 @@ const CONDITIONS: readonly Condition[] = [
           ),
   },
   {
-    ...{ event: 'requestsSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
+    ...{ event: 'requestsSlow', holdMs: 5 * MINUTE_MS, loudMs: 5 * MINUTE_MS },
     cause: share('requests', 'slowRequests', 0.1, "of the bot's requests in the last 5 minutes took over 2 s"),
   },
   {
-    ...{ event: 'requestsFailing', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
+    ...{ event: 'requestsFailing', holdMs: 5 * MINUTE_MS, loudMs: 5 * MINUTE_MS },
     cause: share('requests', 'failedRequests', 0.2, "of the bot's requests in the last 5 minutes failed"),
   },
   {
-    ...{ event: 'budgetSpent', holdMs: MINUTE, loudMs: MINUTE },
+    ...{ event: 'budgetSpent', holdMs: MINUTE_MS, loudMs: MINUTE_MS },
     cause: ({ budget }) => {
       const spent = (['public', 'private'] as const).filter(scope => !(budget[scope] > 0));
       return spent.length === 0
@@ -174,13 +181,13 @@ const CONDITIONS: readonly Condition[] = [
     },
   },
   {
-    ...{ event: 'loopSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
+    ...{ event: 'loopSlow', holdMs: 5 * MINUTE_MS, loudMs: 5 * MINUTE_MS },
     cause: share('decisions', 'slowDecisions', 0.01, "of the bot's decisions in the last 5 minutes took over 50 ms"),
   },
   {
-    ...{ event: 'noFills', holdMs: 60 * MINUTE, loudMs: 60 * MINUTE },
+    ...{ event: 'noFills', holdMs: 60 * MINUTE_MS, loudMs: 60 * MINUTE_MS },
     cause: ({ quotesLive: { buy, sell } }, past) =>
-      buy + sell > 0 && past.rise(360 * MINUTE, 'fills') === 0
+      buy + sell > 0 && past.rise(360 * MINUTE_MS, 'fills') === 0
         ? causeOfText('the bot quotes, but has had no fill in the last 6 hours, or since its start')
         : null,
   },
@@ -265,7 +272,7 @@ function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
  */
 function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
   return (_, past) => {
-    const [of, some] = [past.rise(5 * MINUTE, all), past.rise(5 * MINUTE, which)];
+    const [of, some] = [past.rise(5 * MINUTE_MS, all), past.rise(5 * MINUTE_MS, which)];
     return of >= 20 && some > most * of ? accountCause(`${Math.round((100 * some) / of)}% ${words}`, which) : null;
   };
 }

@@ -244,9 +244,12 @@ export function withMoreBooks(config: Config, more: readonly Config[]): Config |
   return accountProblems(booksOf(together)).length > 0 ? null : together;
 }
 
+/** Returns the symbols of all books, in order. */
+export const symbolsOf = ({ book, books }: Pick<Config, 'book' | 'books'>): readonly string[] =>
+  books?.map(({ symbol }) => symbol) ?? [book];
+
 /** Returns the symbols of the books after the first. */
-export const otherBooksOf = ({ books = [] }: Pick<Config, 'books'>): readonly string[] =>
-  books.slice(1).map(({ symbol }) => symbol);
+export const otherBooksOf = (config: Pick<Config, 'book' | 'books'>): readonly string[] => symbolsOf(config).slice(1);
 
 /**
  * Returns the symbols of the books in which a bot can have orders, without the first book of the configuration.
@@ -265,14 +268,13 @@ export function otherBooksWith(
  * configuration no longer has.
  */
 export function liveOrdersMax(config: Config, stored: readonly { readonly symbol?: string }[]): number {
-  const symbols = booksOf(config).map(({ book }) => book);
+  const symbols = symbolsOf(config);
   const removed = stored.filter(({ symbol }) => symbol !== undefined && !symbols.includes(symbol));
   return booksOf(config).reduce((sum, { limits }) => sum + limits.ordersMax, removed.length);
 }
 
 /** Returns the symbols of all books, as text. */
-export const booksText = (config: Pick<Config, 'book' | 'books'>): string =>
-  [config.book, ...otherBooksOf(config)].join(', ');
+export const booksText = (config: Pick<Config, 'book' | 'books'>): string => symbolsOf(config).join(', ');
 
 /** Returns the configuration of each book, in order. */
 export function booksOf(config: Config): readonly Config[] {

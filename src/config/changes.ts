@@ -22,8 +22,9 @@ export const isTradingChange = ({ takesEffect }: Pick<ConfigChange, 'takesEffect
  * only one of both has as `books.<symbol>`.
  */
 export function configChanges(from: Config, to: Config): readonly ConfigChange[] {
-  if (from.books === undefined && to.books === undefined) return changesOf(from, to);
-  return [...listChanges(booksOf(from), booksOf(to)), ...changesOf(sharedOf(from), sharedOf(to))];
+  const effect = takesEffectIn(configSchema);
+  if (from.books === undefined && to.books === undefined) return changesOf(from, to, effect);
+  return [...listChanges(booksOf(from), booksOf(to), effect), ...changesOf(sharedOf(from), sharedOf(to), effect)];
 }
 
 /** Returns the symbol of the book that a change adds or removes; `null` for every other change. */
@@ -37,11 +38,13 @@ export function changedBook({
   return { book, isAdded: from === null };
 }
 
+type EffectOf = ReturnType<typeof takesEffectIn>;
+
 /** Value (JSON) of a book that is in the list. */
 const QUOTED = JSON.stringify('quoted');
 
 /** Returns the differences between two lists of books: first those of the list, then those of the books in both. */
-function listChanges(from: readonly Config[], to: readonly Config[]): readonly ConfigChange[] {
+function listChanges(from: readonly Config[], to: readonly Config[], effect: EffectOf): readonly ConfigChange[] {
   const [before, after] = [from.map(({ book }) => book), to.map(({ book }) => book)];
   const kept = before.filter(symbol => after.includes(symbol));
   const order = after.filter(symbol => before.includes(symbol));
@@ -57,7 +60,7 @@ function listChanges(from: readonly Config[], to: readonly Config[]): readonly C
     ...after.filter(symbol => !kept.includes(symbol)).map(book => change(`books.${book}`, null, 'quoted', 'reload')),
     ...kept.flatMap(symbol => {
       const [was, is] = [from, to].map(configs => sectionsOf(configs.find(({ book }) => book === symbol)!));
-      return changesOf(was!, is!).map(each => ({ ...each, key: `books.${symbol}.${each.key}` }));
+      return changesOf(was!, is!, effect).map(each => ({ ...each, key: `books.${symbol}.${each.key}` }));
     }),
   ];
 }
@@ -73,9 +76,8 @@ function sharedOf({ book: _book, books: _books, ...config }: Config): Partial<Co
   return Object.fromEntries(Object.entries(config).filter(([key]) => !isPerBook(key)));
 }
 
-function changesOf(from: Partial<Config>, to: Partial<Config>): readonly ConfigChange[] {
+function changesOf(from: Partial<Config>, to: Partial<Config>, effect: EffectOf): readonly ConfigChange[] {
   const [before, after] = [leavesOf(from), leavesOf(to)];
-  const effect = takesEffectIn(configSchema);
   return [...new Set([...before.keys(), ...after.keys()])].flatMap(key => {
     // The text of a strategy file is long, and its hash is part of strategy.name.
     if (key === 'strategy.code' || key === 'strategy.sha256') return [];

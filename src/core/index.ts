@@ -1,5 +1,8 @@
 /** Public interface of core: everything that other layers may import. */
 export * from './model/units.ts';
+export * from './model/durations.ts';
+export { enlarged } from './model/enlarged.ts';
+export { nullIfOutOfRange } from './model/outOfRange.ts';
 export * from './budget/informationValue.ts';
 export * from './budget/readChoice.ts';
 export * from './budget/staleRisks.ts';

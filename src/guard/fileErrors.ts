@@ -3,10 +3,13 @@
 /** Operation that a path is named for. */
 export type FileUse = 'read' | 'write';
 
+export const IS_FOLDER = 'a folder, expected a file';
+export const IN_A_FILE = 'a part of the path is a file, expected a folder';
+
 const SENTENCES: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
-  EISDIR: 'a folder, expected a file',
-  ENOTDIR: 'a part of the path is a file, expected a folder',
+  EISDIR: IS_FOLDER,
+  ENOTDIR: IN_A_FILE,
   ELOOP: 'the links of the path lead to themselves',
   ENAMETOOLONG: 'the name is too long',
   EROFS: 'the file system is read-only',

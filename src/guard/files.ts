@@ -2,6 +2,7 @@
  * Reads of regular files, limited in bytes. Rejects a pipe, device or directory immediately, without waiting for data.
  */
 import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, type ReadStream } from 'node:fs';
+import { IS_FOLDER } from './fileErrors.ts';
 
 /** Maximum bytes of keys, latches, mailboxes and other small files. */
 export const SMALL_FILE = 65_536;
@@ -34,7 +35,7 @@ export function openRegularFile(path: string | URL): number {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const seen = fstatSync(fd);
-    if (seen.isDirectory()) throw unreadable('a folder, expected a file');
+    if (seen.isDirectory()) throw unreadable(IS_FOLDER);
     if (!seen.isFile()) throw unreadable('not a regular file');
     return fd;
   } catch (error) {

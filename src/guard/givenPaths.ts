@@ -1,7 +1,7 @@
 /** Checks of a path that a person gave, before any work is done for it. */
 import { accessSync, closeSync, constants, openSync, opendirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { fileErrorCode, fileProblem, type FileUse } from './fileErrors.ts';
+import { fileErrorCode, fileProblem, IN_A_FILE, IS_FOLDER, type FileUse } from './fileErrors.ts';
 
 /** Kind of file at a path; `any` is a file or a folder. */
 export type PathKind = 'file' | 'folder' | 'any';
@@ -49,12 +49,12 @@ function writeProblem(path: string, kind: PathKind): string | null {
 function newProblem(folder: string): string | null {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found === undefined) return dirname(folder) === folder ? null : newProblem(dirname(folder));
-  if (!found.isDirectory()) return 'a part of the path is a file, expected a folder';
+  if (!found.isDirectory()) return IN_A_FILE;
   accessSync(folder, constants.W_OK | constants.X_OK);
   return null;
 }
 
 function wrongKind(isFolder: boolean, kind: PathKind): string | null {
-  if (kind === 'file' && isFolder) return 'a folder, expected a file';
+  if (kind === 'file' && isFolder) return IS_FOLDER;
   return kind === 'folder' && !isFolder ? 'a file, expected a folder' : null;
 }

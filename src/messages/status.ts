@@ -95,7 +95,7 @@ function figuresText({ known: { trades, unknown } }: Snapshot, { major, minor }:
   const { profit } = sinceOpening;
   const hedging = profit.hedging === 0n ? '' : `, hedging ${signedCents(profit.hedging)}`;
   return (
-    `${counted(fills, 'fill')}, ${major} ${signedNumber(approximately(inventory), 4)} from target, ` +
+    `${counted(fills, 'fill')}, ${major} ${signedNumber(approximately(inventory))} from target, ` +
     `profit ${profitSentence({ ...sinceOpening, since: null }, runProfit, minor)} (spread ${signedCents(profit.spread)}, inventory ${signedCents(profit.inventory)}, fees ${signedCents(profit.fees)}${hedging})`
   );
 }
@@ -108,7 +108,7 @@ function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   const { major, minor } = instrument;
   const { trades } = of.known;
   const fills = trades === null ? 'fills unknown' : counted(trades.fills, 'fill');
-  const held = `${major} ${trades === null ? 'unknown' : signedNumber(approximately(trades.inventory), 4)}`;
+  const held = `${major} ${trades === null ? 'unknown' : signedNumber(approximately(trades.inventory))}`;
   const profit = `${minor} ${trades === null ? 'unknown' : signedCents(trades.sinceOpening.profit.total)}`;
   const quotes = (levels: (orders: readonly Order[]) => string) => {
     if (of.quoting !== null) return notQuoting(of, false);
@@ -170,4 +170,4 @@ const levelsText =
     return ` (${counted(orders.length, 'level')}${queue})`;
   };
 
-const signedNumber = (x: number, decimals: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(decimals)}`;
+const signedNumber = (x: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(4)}`;

@@ -17,6 +17,7 @@ export { html, NO_HTML, textOfHtml } from './html.ts';
 export type { Html } from './html.ts';
 export {
   folded,
+  headRow,
   pageWith,
   placesOf,
   PLOT_ADVICE,
@@ -25,6 +26,8 @@ export {
   section,
   stacked,
   table,
+  tableRow,
+  factsTable,
   THEME_BUTTON,
 } from './pageFrame.ts';
 export type { PageParts } from './pageFrame.ts';

@@ -116,6 +116,35 @@ export const table = (head: Html, rows: readonly Html[]): Html =>
     </table>
   </div>`;
 
+type Cell = string | number | Html;
+
+/** Returns a row of a table. `name` is its heading. */
+export const tableRow = (name: Cell, cells: readonly Cell[]): Html =>
+  html`<tr>
+    <th>${name}</th>
+    ${cells.map(cell => html`<td>${cell}</td>`)}
+  </tr>`;
+
+/** Returns a head with the names of the columns. `first` is the name of the row headings. */
+export const headRow = (first: string, names: readonly string[]): Html =>
+  html`<tr>
+    <th class="text">${first}</th>
+    ${names.map(name => html`<th>${name}</th>`)}
+  </tr>`;
+
+/** Returns a table of facts without a head: names, and texts that wrap. */
+export const factsTable = (rows: readonly (readonly [name: string, text: string])[]): Html =>
+  table(
+    NO_HTML,
+    rows.map(
+      ([name, text]) =>
+        html`<tr>
+          <th>${name}</th>
+          <td class="text">${text}</td>
+        </tr>`,
+    ),
+  );
+
 /**
  * Returns a table of cells; the first cell of each row is its heading. `hasText`: whether the last column has
  * sentences, which wrap.

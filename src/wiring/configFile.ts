@@ -120,12 +120,12 @@ export function refuseBooks(config: Config, what: string): void {
  * `books`: books whose quotes the task computes; if omitted, all.
  * @throws UsageError
  */
-export function refuseStrategyFile(config: Config, what: string, books?: readonly string[]): void {
+export function refuseStrategyFile(config: Config, books?: readonly string[]): void {
   const found = withFileIn(config).find(({ book }) => books?.includes(book) ?? true);
   if (found === undefined) return;
   const place = config.books === undefined ? placeOf(config, ['strategy', 'file']) : found.book;
   throw new UsageError(
-    `${place}: expected a strategy of Puntas for ${what}, found the strategy file ${found.strategy.file}; change the YAML file and reload it`,
+    `${place}: expected a strategy of Puntas for a change of a parameter, found the strategy file ${found.strategy.file}; change the YAML file and reload it`,
   );
 }
 

@@ -26,8 +26,8 @@ import type { Metrics, Monitored } from '../monitor/index.ts';
 export function monitored(
   snapshot: Snapshot,
   run: Run,
-  beside: Beside,
-  book = 0,
+  beside: ReturnType<Beside>,
+  book: number,
 ): Omit<Monitored, 'budget' | 'isPaper' | 'isStoppedCleanly' | 'disk' | 'eventLoop' | 'remote'> {
   const rules = run.rulesOfBooks[book]!;
   const { instrument } = rules;
@@ -63,7 +63,7 @@ export function monitored(
     elsewhere: snapshot.elsewhere,
     markouts: snapshot.markouts,
     fees: rules,
-    limits: { uses: run.engine.books[book]!.limitUses(run.time()), ...beside() },
+    limits: { uses: run.engine.books[book]!.limitUses(run.time()), ...beside },
   };
 }
 

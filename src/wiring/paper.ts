@@ -25,6 +25,7 @@ import {
 } from '../core/index.ts';
 import {
   booksOf,
+  symbolsOf,
   booksText,
   externalReferenceOf,
   readsPerMinute,
@@ -108,7 +109,7 @@ const NO_BOUND = '9999999999';
  */
 export async function openPaper(config: Config, clock: Clock, options: PaperOptions): Promise<Paper> {
   const { book, paper } = config;
-  const symbols = booksOf(config).map(one => one.book);
+  const symbols = symbolsOf(config);
   const [followed, balances] = [followedBy(config), balancesOf(config)];
   const { log, seed } = options;
   const fitted = fittedOf(config);
@@ -489,7 +490,7 @@ function followedBy({ exchange }: Config): RemoteSettings {
 
 function balancesOf(config: Config): Readonly<Record<string, string>> {
   const { paper } = config;
-  const currencies = [...new Set(booksOf(config).flatMap(({ book }) => pairOf(book)))];
+  const currencies = [...new Set(symbolsOf(config).flatMap(pairOf))];
   const missing = currencies.filter(currency => paper.balances?.[currency] === undefined);
   if (paper.balances === undefined || missing.length > 0) {
     throw new UsageError(

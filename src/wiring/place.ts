@@ -1,5 +1,6 @@
 /** The other exchange as a place where the bot hedges, built from the configuration. */
 import {
+  HOUR_MS,
   counted,
   DEPTH_LEVELS,
   moneyOf,
@@ -41,7 +42,6 @@ const ALLOWS: NonNullable<ExchangeVenue['allows']> = { public: REQUESTS_PER_MINU
  * book is too old.
  */
 const STREAM_POLL_MS = 10_000;
-const HOUR_MS = 3_600_000;
 /** Share of the published limits that the bot uses. */
 const BUDGET_SHARE = 0.9;
 

@@ -1013,8 +1013,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the ring of times never grows',
     file: 'src/core/risk/killSwitch.ts',
-    from: '    if (this.#count === this.#times.length && this.#count < this.#size) this.#grow();\n',
-    to: '',
+    from: 'Math.min(this.#size, 2 * this.#count)',
+    to: 'this.#count',
     test: 'test/core/risk/killSwitch.test.ts',
     title: 'halts when there is one more than its limit within its time, whatever the limit, and not a moment after it',
   },
@@ -2404,8 +2404,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a ring of messages that grows gives fills the lots of others',
     file: 'backtest/exchange/messageRing.ts',
-    from: 'lots[n] = this.#lots[i]!;',
-    to: 'lots[n] = this.#lots[n]!;',
+    from: 'this.#lots = rotated(this.#lots);',
+    to: 'this.#lots = enlarged(this.#lots, size * 2);',
     test: 'test/backtest/parts.test.ts',
     title:
       'are what a plain list has, each with all its own numbers, however many come and go before more are on their way than ever',
@@ -3455,8 +3455,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'on paper, only the currencies of the first book need a balance',
     file: 'src/wiring/paper.ts',
-    from: 'booksOf(config).flatMap(({ book }) => pairOf(book))',
-    to: 'booksOf(config).slice(0, 1).flatMap(({ book }) => pairOf(book))',
+    from: 'symbolsOf(config).flatMap(pairOf)',
+    to: 'symbolsOf(config).slice(0, 1).flatMap(pairOf)',
     test: 'test/live/paperBooks.test.ts',
     title: 'does not start without the balance of a currency',
   },

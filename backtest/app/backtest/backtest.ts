@@ -1,6 +1,6 @@
 /** Backtest command: replays one tape with the configured bot under each fill model, and writes one report. */
-import { createHash } from 'node:crypto';
 import {
+  hashOver,
   mainOf,
   MODEL_NAMES,
   recordFlow,
@@ -130,9 +130,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     ...(fitted !== undefined && { fitted: { hash: fitted.hash, fallback: fitted.fallback } }),
     ...(fillModel !== undefined && { fillModel: { file: fillModel.file, sha256: fillModel.sha256 } }),
     ...(sweep.length > 0 && { latencySweep: sweep.map(({ ms }, i) => sweptLatency(ms, results[jobs.length + i]!)) }),
-    hash: createHash('sha256')
-      .update(reports.map(report => report.hash).join(' '))
-      .digest('hex'),
+    hash: hashOver(reports.map(report => report.hash)),
   };
 }
 

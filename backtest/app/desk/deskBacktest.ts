@@ -10,7 +10,7 @@ import {
   type DeskRun,
   type ModelName,
 } from '../../index.ts';
-import { booksOf, booksText, externalReferenceOf, flowMarketOf, type Config } from '../../../src/config.ts';
+import { booksOf, booksText, externalReferenceOf, flowMarketOf, symbolsOf, type Config } from '../../../src/config.ts';
 import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import { loadStoredTape, type Tape } from '../../../src/tape/index.ts';
 import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
@@ -22,7 +22,7 @@ import type { LatencyFlags } from '../backtest/latencyFlags.ts';
 import { cutAt, gapsOf, marketOf, noOverlapReason, type RecordedMarket, type TradedTime } from '../backtest/market.ts';
 import { missingReference, recordedElsewhere } from '../backtest/recordedReference.ts';
 import type { ReportFiles } from '../backtest/reportFiles.ts';
-import { runDeskJob, type DeskJob, type DeskJobBook } from './deskRun.ts';
+import { runDeskJob, type DeskJob } from './deskRun.ts';
 import { commonSpan, tapesOfBooks, type DeskTape } from './deskTapes.ts';
 import { evenShares } from './evenShares.ts';
 
@@ -66,23 +66,19 @@ export async function backtestDesk(options: DeskOptions): Promise<DeskReport> {
   );
   const balances = config.exchange.kind === 'embedded' ? config.exchange.balances : addedUp(accounts);
   const references = books.map(one => referencesOf(one, books, tapes));
+  const jobs = models.map(() => ({ seed: options.seed, latencies: options.latencies }));
+  const inputs = books.map((one, i) => ({
+    instrument: markets[i]!.instrument,
+    rows: sourceFor(jobs, markets[i]!.rows, books.length),
+    gaps: gapsOf(tapes[i]!).filter(gap => gap.to > span.from),
+    fees: accounts[i]!.fees,
+    elsewhere: recordedElsewhere(one, references[i]!, span) ?? undefined,
+  }));
   const job = (model: ModelName): DeskJob => ({
     ...{ config, model, ...span, balances, privatePerMinute: config.exchange.budgets.privatePerMinute },
     ...{ seed: options.seed, latencies: options.latencies },
-    books: books.map((one, i): DeskJobBook => {
-      const { instrument } = markets[i]!;
-      return {
-        instrument,
-        rows: rows[i]!,
-        gaps: gapsOf(tapes[i]!).filter(gap => gap.to > span.from),
-        fees: accounts[i]!.fees,
-        csv: options.files?.(one.book).csv(model, false) ?? null,
-        elsewhere: recordedElsewhere(one, references[i]!, span) ?? undefined,
-      };
-    }),
+    books: inputs.map((input, i) => ({ ...input, csv: options.files?.(books[i]!.book).csv(model, false) ?? null })),
   });
-  const jobs = models.map(() => ({ seed: options.seed, latencies: options.latencies }));
-  const rows = markets.map(market => sourceFor(jobs, market.rows, books.length));
   const runs = await withProgress(progress, booksText(config), async onShare => {
     const done: DeskRun[] = [];
     for (const [i, model] of models.entries()) {
@@ -189,7 +185,7 @@ async function recordedFlows({ config, seed, flowSeconds, progress }: DeskOption
     throw new UsageError(
       'exchange.market: a backtest of several books can record only the market of kind flow; pass recordings with --tape',
     );
-  const books = Object.fromEntries(booksOf(config).map(({ book }) => [book, market.books?.[book] ?? {}]));
+  const books = Object.fromEntries(symbolsOf(config).map(book => [book, market.books?.[book] ?? {}]));
   return withProgress(progress, 'recording the flow', onShare => {
     try {
       return recordLinkedFlows(books, { seed, seconds: flowSeconds, correlation: market.correlation }, onShare);

@@ -30,10 +30,7 @@ const skewLines = ({ jointInventory = [] }: DeskModel): readonly string[] =>
 
 function aloneLines({ together, alone = [] }: DeskModel): readonly string[] {
   return alone.map(({ minor, pnl }, i) => {
-    const worth = sharingWorth(together[i]!.pnl.total, pnl.total);
+    const worth = Number(together[i]!.pnl.total) - Number(pnl.total);
     return `  each book alone, with an even share of funds and requests: ${gainText(pnl.total, minor)} ${minor}; difference by sharing: ${gainText(worth, minor)} ${minor}`;
   });
 }
-
-/** Returns the approximate profit of the books together minus their profit alone. */
-const sharingWorth = (together: string, alone: string): number => Number(together) - Number(alone);

@@ -1,10 +1,7 @@
 /** Even shares of an account, for runs of each book alone. */
+import { READ_REQUESTS } from '../../index.ts';
 import { booksOf, type Config } from '../../../src/config.ts';
-import { money, moneyOf, pairOf, textOfMoney } from '../../../src/core/index.ts';
-
-/** Number of requests of one read of the account, as in `ReplayAccount`. */
-const READ_REQUESTS = 2;
-const MINUTE_MS = 60_000;
+import { MINUTE_MS, money, moneyOf, pairOf, textOfMoney } from '../../../src/core/index.ts';
 
 /** Account with which one book runs alone. */
 export type EvenShare = {

@@ -29,7 +29,7 @@ async function checkStage(open: OpenPromotion, standing: PromotionState, looking
   const { started, stage, since, evidence } = open;
   const { criteria } = started;
   if (stage === 'replay') return { check: await replayCheck(open, looking), traded: null };
-  const config = stage === 'paper' ? paperConfig(dir, open, true) : placedConfigOf(looking, standing);
+  const config = stage === 'paper' ? paperConfig(dir, open) : placedConfigOf(looking, standing);
   const isFollowed = stage === 'paper' && config.exchange.kind === 'remote';
   const traded = await tradedStage({
     ...{ dir: isFollowed ? config.paper.stateDir : config.state.dir, config, since, clock, onInput },
@@ -47,7 +47,7 @@ async function replayCheck(open: OpenPromotion, { dir, progress, threads }: Look
   const { started } = open;
   const { replay: criteria } = started.criteria;
   const { tapes } = criteria;
-  const config = paperConfig(dir, open, true);
+  const config = paperConfig(dir, open);
   const replay =
     tapes === undefined
       ? null

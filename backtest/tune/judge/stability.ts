@@ -25,13 +25,13 @@ const REACH = 0.05;
  * Returns the neighbors of a point, each with one parameter changed. A number is decreased and increased; a choice is
  * replaced by each of its other values. Parameters that a new choice activates are at the center of their range.
  */
-export function neighboursOf(space: Space, point: Point, reach = REACH): readonly Neighbour[] {
+export function neighboursOf(space: Space, point: Point): readonly Neighbour[] {
   const cube = cubeOf(space, point);
   const found = new Map<string, Neighbour>();
   for (const [i, parameter] of space.entries()) {
     const at = cube[i];
     if (at === null || at === undefined) continue;
-    for (const coordinate of movesOf(parameter, at, reach)) {
+    for (const coordinate of movesOf(parameter, at)) {
       const moved = withKept(space, point, i, valueAt(parameter, coordinate));
       const name = textOfPoint(moved);
       if (name !== textOfPoint(point) && !found.has(name)) found.set(name, { key: parameter.key, point: moved });
@@ -40,11 +40,11 @@ export function neighboursOf(space: Space, point: Point, reach = REACH): readonl
   return [...found.values()];
 }
 
-function movesOf(parameter: Parameter, at: number, reach: number): readonly number[] {
+function movesOf(parameter: Parameter, at: number): readonly number[] {
   const count = countOf(parameter);
   if (parameter.kind === 'choice') return parameter.values.map((_, i) => (i + 0.5) / count);
   // On a logarithmic scale steps are uneven, so neighbors at a constant distance can coincide. Duplicates are dropped.
-  const far = parameter.kind === 'log' ? reach : Math.max(reach, 1 / count);
+  const far = parameter.kind === 'log' ? REACH : Math.max(REACH, 1 / count);
   return [at - far, at + far].map(coordinate => Math.min(1, Math.max(0, coordinate)));
 }
 

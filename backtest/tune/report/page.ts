@@ -13,7 +13,9 @@ import {
   placesOf,
   PLOT_ADVICE,
   section,
+  headRow,
   table,
+  factsTable,
   THEME_BUTTON,
   type Html,
   type PageParts,
@@ -108,38 +110,34 @@ function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
 function studyTable(tuning: Tuning): Html {
   const { tapes, search, objectives, constraints, models, latenciesMs, startsAfterSeconds, segments, study, made } =
     tuning;
-  const row = (name: string, text: string): Html =>
-    html`<tr>
-      <th>${name}</th>
-      <td class="text">${text}</td>
-    </tr>`;
   const span = (of: readonly [string, string]): string => `${of[0].slice(0, 19)}Z to ${of[1].slice(0, 19)}Z`;
-  return table(NO_HTML, [
-    row('study', study),
-    ...tapes.map(({ name, market, digest, tuned, heldOut }) =>
-      row(
-        name,
+  return factsTable([
+    ['study', study],
+    ...tapes.map(
+      ({ name, market, digest, tuned, heldOut }) =>
         [
-          market,
-          `digest ${digest.slice(0, 16)}`,
-          tuned && `tuned on ${span(tuned)}`,
-          heldOut && `held out ${span(heldOut)}`,
-        ]
-          .filter(Boolean)
-          .join('; '),
-      ),
+          name,
+          [
+            market,
+            `digest ${digest.slice(0, 16)}`,
+            tuned && `tuned on ${span(tuned)}`,
+            heldOut && `held out ${span(heldOut)}`,
+          ]
+            .filter(Boolean)
+            .join('; '),
+        ] as const,
     ),
-    row(
+    [
       'search',
       `${search.algorithm}, seed ${search.seed}, ${counted(search.trials, 'trial')} in batches of ${search.batch}`,
-    ),
-    row('objectives', objectives.join(', ')),
-    row('constraints', constraints.join('; ') || 'none'),
-    row('fill models', `${models.join(', ')}; each measure is the worst value of these models`),
-    row('latencies, ms', latenciesMs.join(', ')),
-    row('start delays in each segment, s', startsAfterSeconds.join(', ')),
-    row('segments per tape', String(segments)),
-    row('created with', `Puntas ${made.puntas}, Node ${made.node}`),
+    ],
+    ['objectives', objectives.join(', ')],
+    ['constraints', constraints.join('; ') || 'none'],
+    ['fill models', `${models.join(', ')}; each measure is the worst value of these models`],
+    ['latencies, ms', latenciesMs.join(', ')],
+    ['start delays in each segment, s', startsAfterSeconds.join(', ')],
+    ['segments per tape', String(segments)],
+    ['created with', `Puntas ${made.puntas}, Node ${made.node}`],
   ]);
 }
 
@@ -156,15 +154,7 @@ function trialTable({ parameters, chosen }: Tuning, trials: readonly TunedTrial[
       <td class="text line soft">${state === 'done' ? note : `${state}: ${note}`}</td>
     </tr>`;
   });
-  return html`<div class="dense">
-    ${table(
-      html`<tr>
-        <th class="text">trial</th>
-        ${[...parameters, ...measures, 'note'].map(name => html`<th>${name}</th>`)}
-      </tr>`,
-      rows,
-    )}
-  </div>`;
+  return html`<div class="dense">${table(headRow('trial', [...parameters, ...measures, 'note']), rows)}</div>`;
 }
 
 const valueText = (value: number | string | boolean | undefined): string =>

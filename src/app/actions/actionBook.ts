@@ -1,5 +1,5 @@
 /** Book of an action: which books a bot has, and a check that an action names one of them. */
-import { booksOf, type Config } from '../../config.ts';
+import { symbolsOf, type Config } from '../../config.ts';
 import { booksWithLatches } from '../../live/safety/bookLatch.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { readConfig } from '../../wiring/configFile.ts';
@@ -18,7 +18,8 @@ export const bookOfAsk = (ask: ActionAsk): string | undefined => ('book' in ask 
 export function assertBookKnown({ configFile, stateDir }: WhichBot, ask: ActionAsk): readonly string[] {
   const book = bookOfAsk(ask);
   if (book === undefined) return [];
-  const recorded = symbolsOf(recordedIn(stateDir));
+  const last = recordedIn(stateDir);
+  const recorded = last === null ? [] : symbolsOf(last);
   const filed = configFile === undefined ? [] : symbolsOf(readConfig(configFile));
   const quoted = new Set([...recorded, ...filed]);
   const stopped = booksWithLatches(stateDir);
@@ -47,9 +48,6 @@ export function quotedBooks({ stateDir }: WhichBot, filed: Config): readonly str
     return symbolsOf(filed);
   }
 }
-
-const symbolsOf = (config: Config | null): readonly string[] =>
-  config === null ? [] : booksOf(config).map(({ book }) => book);
 
 /** Returns the configuration of the last recorded run; `null` if no run is recorded. */
 function recordedIn(stateDir: string): Config | null {

@@ -7,7 +7,7 @@ import { jsonWithOldNames } from '../../messages/oldNames.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { timeText } from '../../messages/timeText.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { botStatus, type BotStatus } from './botStatus.ts';
+import { botStatus, profitOfBook, type BotStatus } from './botStatus.ts';
 import { botStatusMessage } from './botStatusText.ts';
 import type { BookedFill } from '../inspect/exportColumns.ts';
 import { fillsOf, ledgerAt } from '../inspect/exportLedger.ts';
@@ -58,13 +58,12 @@ function ofBook<T extends { readonly book: string }>(all: readonly T[], book: st
 /** Returns the status of one book as if it were the only one; without a symbol, the status of all. */
 function statusOfBook(status: BotStatus, book: string | undefined): BotStatus {
   if (book === undefined) return status;
-  const { run, otherBooks = [], otherProfits = [], ...whole } = status;
+  const { run, otherBooks = [], otherProfits: _, ...whole } = status;
   const [shown = null] = ofBook([...(run === null ? [] : [run]), ...otherBooks], book);
-  const isFirst = shown === null || shown.book === run?.book;
   return {
     ...whole,
     run: shown,
-    profit: isFirst ? whole.profit : (otherProfits.find(each => each.book === book)?.profit ?? null),
+    profit: profitOfBook(status, book),
     heldBy: whole.heldBy.filter(held => (held.book ?? book) === book),
   };
 }

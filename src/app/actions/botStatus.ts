@@ -132,6 +132,10 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
   };
 }
 
+/** Returns the profit of a book of the status; `null` if it is unknown. */
+export const profitOfBook = ({ run, profit, otherProfits = [] }: BotStatus, book: string): BotStatus['profit'] =>
+  run === null || run.book === book ? profit : (otherProfits.find(each => each.book === book)?.profit ?? null);
+
 /** Replayed state from which a status is made. */
 export type StatusMoment = Omit<ReplayedMoment, 'rules' | 'books'> & {
   readonly rules: Pick<ReplayedMoment['rules'], 'instrument'>;

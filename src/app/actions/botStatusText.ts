@@ -5,7 +5,7 @@ import { wrapped } from '../../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
 import { profitSentenceOf, signedCents } from '../../messages/shownProfit.ts';
 import { VIA_TEXT } from './actions.ts';
-import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus.ts';
+import { profitOfBook, type BotStatus, type RunStatus, type StatusLimit, type StatusQuote } from './botStatus.ts';
 
 const WIDTH = 80;
 const NAME = 11;
@@ -44,7 +44,7 @@ function statusRows(of: BotStatus, where: string): { readonly title: string; rea
       : heldBy.map(held => ['held by', heldText(held)] as const)),
     ...(alone === null ? [] : runRows(alone)),
     ...(run === null || alone !== null ? [] : bookRows(run, profit, of)),
-    ...others.flatMap(other => bookRows(other, profitOfBook(other, of), of)),
+    ...others.flatMap(other => bookRows(other, profitOfBook(of, other.book), of)),
     ...(run?.elsewhere ? elsewhereRows(run.elsewhere, of) : []),
     ...(disk === null
       ? []
@@ -69,9 +69,6 @@ function bookRows(run: RunStatus, profit: BotStatus['profit'], { heldBy }: BotSt
     ...(known.length > 0 ? known : [['profit', 'unknown'] as const]),
   ];
 }
-
-const profitOfBook = ({ book }: RunStatus, { otherProfits = [] }: BotStatus): BotStatus['profit'] =>
-  otherProfits.find(other => other.book === book)?.profit ?? null;
 
 /** Returns the row of the profit, or no row if the bot has not run or states no reason for a missing profit. */
 function profitRows(run: RunStatus | null, profit: BotStatus['profit']): readonly StatusRow[] {

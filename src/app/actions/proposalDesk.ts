@@ -2,7 +2,7 @@
  * Desk that accepts proposals of agents for the console: previews them, limits their rate and number, and stores them.
  */
 import { existsSync } from 'node:fs';
-import { counted, type Clock, type Millis } from '../../core/index.ts';
+import { MINUTE_MS, counted, type Clock, type Millis } from '../../core/index.ts';
 import { PROPOSED_ACTIONS } from '../../live/mailbox/kinds.ts';
 import { Mailbox, NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -49,7 +49,6 @@ export const PROPOSAL_MS = 900_000;
 const CLOSED_KEPT = 50;
 /** Maximum size of a stored preview. */
 const PREVIEW_MAX = { lines: 100, characters: 500, all: 12_000 };
-const MINUTE_MS = 60_000;
 
 export class ProposalDesk {
   readonly #options: ProposalDeskOptions;

@@ -1,5 +1,5 @@
 /** Previews of another configuration, from the recording of the running bot: the quotes before and after, by book. */
-import { booksOf, configOfBooks, type Config } from '../../config.ts';
+import { booksOf, configOfBooks, symbolsOf, type Config } from '../../config.ts';
 import { pastTradesUpTo, type EngineEvent, type Millis } from '../../core/index.ts';
 import { TradesOfRun } from '../../live/market/recordedTrades.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
@@ -50,7 +50,7 @@ export type RecordedNow = {
  * Replays the last run to its end. `onInput` receives the time of each input. Throws as `replayedMoment` does.
  */
 export function recordedNow(stateDir: string, now: Millis, onInput?: (at: Millis) => void): RecordedNow {
-  const markets = new SeenMarkets(booksOf(lastConfigOf(stateDir)).map(({ book }) => book));
+  const markets = new SeenMarkets(symbolsOf(lastConfigOf(stateDir)));
   const moment = replayedMoment({
     ...{ dir: stateDir, at: null, onEvent: event => markets.see(event) },
     ...(onInput !== undefined && { onInput }),

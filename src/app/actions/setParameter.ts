@@ -65,7 +65,7 @@ export function plannedChange(bot: WhichBot, { key, value, digest, book }: SetAs
   const { config, text } = readConfigText(file);
   const place = parameterPlace(config, text, key, book);
   if (typeof place === 'string') throw new UsageError(place);
-  refuseStrategyFile(config, 'a change of a parameter', place.books);
+  refuseStrategyFile(config, place.books);
   // Bytes that are not UTF-8 are read as this character, and would be lost.
   if (text.includes('\ufffd'))
     throw new UsageError(`${file}: has bytes that are not UTF-8, or the character U+FFFD, so no change was made`);

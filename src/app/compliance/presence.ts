@@ -1,6 +1,6 @@
 /** `puntas presence`: certificate of quote presence by UTC day, computed from the recordings of a state directory. */
-import { TooLarge, type Millis } from '../../core/index.ts';
-import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
+import { DAY_MS, TooLarge, type Millis } from '../../core/index.ts';
+import { timeText } from '../../messages/timeText.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import {
@@ -57,7 +57,7 @@ export function presenceCertificate(asked: PresenceAsked): PresenceCertificate {
   const time = new PresenceTime();
   const { opened, recordings, nextStart } = replayRuns(
     dir,
-    { from, to: to + UTC_DAY_MS },
+    { from, to: to + DAY_MS },
     run => presenceWatcher(run, terms, time, asked.onInput),
     asked.book,
   );
@@ -68,7 +68,7 @@ export function presenceCertificate(asked: PresenceAsked): PresenceCertificate {
   const days = time.days.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0)
     throw new UsageError(`${dir}: the recordings contain none of the requested days; check --from and --to`);
-  const [start, end] = [days[0]!.from, days.at(-1)!.from + UTC_DAY_MS];
+  const [start, end] = [days[0]!.from, days.at(-1)!.from + DAY_MS];
   return {
     ...{ book: instrument.symbol, base: instrument.major, instance: setup.instance },
     ...{ exchanges, isPaper: isPaperState(dir) || exchanges.some(({ kind }) => kind === 'embedded'), terms, days },
@@ -119,7 +119,7 @@ function unitsOfTerms(instrument: OpenedRun['instrument'], terms: PresenceTerms)
 export function presenceJson(certificate: PresenceCertificate): object {
   const { book, instance, exchanges, isPaper, terms, days, stops, recordings, hash, version } = certificate;
   return {
-    ...{ book, instance, exchanges, isPaper, timezone: 'UTC', dayMs: UTC_DAY_MS, terms },
+    ...{ book, instance, exchanges, isPaper, timezone: 'UTC', dayMs: DAY_MS, terms },
     days: days.map(({ from, bidMs, askMs, bothMs, recordedMs, absences }) => ({
       ...{ day: timeText(from).slice(0, 10), bidMs, askMs, bothMs, recordedMs },
       share: { bid: percentOfDay(bidMs), ask: percentOfDay(askMs), both: percentOfDay(bothMs) },
@@ -133,6 +133,6 @@ export function presenceJson(certificate: PresenceCertificate): object {
 /** Formats `ms` as a percentage of a day, without the percent sign, rounded down, so that only a full day is 100. */
 export function percentOfDay(ms: number, decimals = 4): string {
   const unit = 10 ** decimals;
-  const parts = Math.floor((ms * 100 * unit) / UTC_DAY_MS);
+  const parts = Math.floor((ms * 100 * unit) / DAY_MS);
   return `${Math.floor(parts / unit)}.${String(parts % unit).padStart(decimals, '0')}`;
 }

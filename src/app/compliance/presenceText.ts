@@ -1,7 +1,7 @@
 /** Certificate of quote presence as text and as a page. */
-import { counted } from '../../core/index.ts';
+import { DAY_MS, counted } from '../../core/index.ts';
 import { columns, html, pageWith, section, table, THEME_BUTTON, type Html, type PageParts } from '../../pages/index.ts';
-import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
+import { timeText } from '../../messages/timeText.ts';
 import type { PresenceDay, PresenceTerms, Stop } from './quotePresence.ts';
 import { percentOfDay, type PresenceCertificate } from './presence.ts';
 import { differenceIn } from './recordedRuns.ts';
@@ -129,6 +129,6 @@ function longestStops(stops: readonly Stop[]): { readonly shown: readonly Stop[]
 
 /** Formats a duration as hours, minutes, seconds and milliseconds, such as `1:02:03.004`. */
 function clockText(ms: number): string {
-  const hours = Math.floor(ms / (UTC_DAY_MS / 24));
-  return `${hours}:${timeText(ms % UTC_DAY_MS).slice(14, 23)}`;
+  const hours = Math.floor(ms / (DAY_MS / 24));
+  return `${hours}:${timeText(ms % DAY_MS).slice(14, 23)}`;
 }

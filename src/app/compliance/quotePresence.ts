@@ -1,5 +1,6 @@
 /** Time with quotes of a minimum size within a maximum spread, by UTC day, in whole milliseconds. */
 import {
+  DAY_MS,
   amountCeil,
   isInBook,
   moneyOf,
@@ -13,7 +14,7 @@ import {
   type Price,
   type Side,
 } from '../../core/index.ts';
-import { dayStart, UTC_DAY_MS } from '../../messages/timeText.ts';
+import { dayStart } from '../../messages/timeText.ts';
 
 /** Terms of a market-making agreement. */
 export type PresenceTerms = {
@@ -88,7 +89,7 @@ export class PresenceTime {
     const from = this.#last ?? to;
     for (let start = from; start < to;) {
       const day = dayStart(start);
-      const end = Math.min(to, day + UTC_DAY_MS);
+      const end = Math.min(to, day + DAY_MS);
       this.#add(day, end - start);
       start = end;
     }
@@ -102,9 +103,9 @@ export class PresenceTime {
     const known = [...this.#days.keys()];
     const days: PresenceDay[] = [];
     const last = known.at(-1) ?? -Infinity;
-    for (let from = known[0] ?? Infinity; from <= last; from += UTC_DAY_MS) {
+    for (let from = known[0] ?? Infinity; from <= last; from += DAY_MS) {
       const { bid, ask, both, recorded, absences } = this.#days.get(from)!;
-      const missing = [...absences].reduce((rest, [, ms]) => rest - ms, UTC_DAY_MS - both);
+      const missing = [...absences].reduce((rest, [, ms]) => rest - ms, DAY_MS - both);
       const all = missing > 0 ? [...absences, [NO_RECORDING, missing] as const] : [...absences];
       days.push({
         ...{ from, bidMs: bid, askMs: ask, bothMs: both, recordedMs: recorded },

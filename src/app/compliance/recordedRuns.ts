@@ -10,7 +10,7 @@ import {
   type Instrument,
   type Millis,
 } from '../../core/index.ts';
-import { booksOf, booksText, recordedConfig, type Config } from '../../config.ts';
+import { booksOf, booksText, recordedConfig, symbolsOf, type Config } from '../../config.ts';
 import {
   followRecording,
   readFollowed,
@@ -99,7 +99,7 @@ export function replayRuns(
   const found = new Set<string>();
   for (const { run, setup: text } of runsIn(recorded, range)) {
     const setup = recordedConfig(text);
-    const symbols = booksOf(setup).map(one => one.book);
+    const symbols = symbolsOf(setup);
     for (const symbol of symbols) found.add(symbol);
     if (asked === undefined && symbols.length > 1)
       throw new UsageError(

@@ -2,8 +2,8 @@
  * `puntas surveillance`: measures of market abuse in the bot's own order flow by UTC day, from its recordings. A
  * warning is not a verdict: it only shows which days a supervisor needs to review.
  */
-import { counted, money, moneyOf, textOfMoney, type Instrument, type Millis } from '../../core/index.ts';
-import { dayStart, timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
+import { DAY_MS, counted, money, moneyOf, textOfMoney, type Instrument, type Millis } from '../../core/index.ts';
+import { dayStart, timeText } from '../../messages/timeText.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import {
   FlowCollector,
@@ -79,7 +79,7 @@ export function surveillance({
   const collector = new FlowCollector();
   const { opened, recordings } = replayRuns(
     dir,
-    { from, to: to + UTC_DAY_MS },
+    { from, to: to + DAY_MS },
     run => {
       collector.begin();
       const of = { book: run.book.symbol, instance: run.setup.instance };
@@ -108,7 +108,7 @@ export function surveillance({
 function daysOfFlow({ runs }: OwnFlow): readonly Millis[] {
   const days: Millis[] = [];
   for (const [from, to] of runs)
-    for (let day = dayStart(from); day <= to; day += UTC_DAY_MS) if (day > (days.at(-1) ?? -Infinity)) days.push(day);
+    for (let day = dayStart(from); day <= to; day += DAY_MS) if (day > (days.at(-1) ?? -Infinity)) days.push(day);
   return days;
 }
 
@@ -119,7 +119,7 @@ export function surveyedDay(
   windows: FlowWindows,
   instrument: Instrument,
 ): SurveillanceDay {
-  const isInDay = (at: Millis): boolean => at >= from && at < from + UTC_DAY_MS;
+  const isInDay = (at: Millis): boolean => at >= from && at < from + DAY_MS;
   const day = {
     from,
     layering: layeringIn(flow, isInDay, windows),

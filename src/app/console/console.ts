@@ -138,7 +138,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
       const madeAt = clock.now();
       kept.replace(book => {
         if (book !== undefined && view !== null && book !== view.book) throw unknownBook(live, book);
-        return botSummaryOf(view, shown, live, ask, madeAt);
+        return botSummaryOf(view, shown.bot, live, ask, madeAt);
       });
     }),
     callEvery(clock, LEDGER_EVERY_MS, () => void beside.readLedger()),
@@ -188,7 +188,7 @@ class KeptSummary {
  */
 function botSummaryOf(
   view: ConsoleView | null,
-  { bot }: Pick<ConsoleView, 'bot'>,
+  bot: ConsoleView['bot'],
   live: LiveRun,
   { version, config }: ConsoleAsk,
   madeAt: Millis,
@@ -202,7 +202,7 @@ function botSummaryOf(
 /** Returns the summary of one of several books. Throws if the bot does not have the book. */
 function bookSummary(live: LiveRun, beside: BesideRun, ask: ConsoleAsk, book: string): BotSummary {
   if (!shownSymbols(live).includes(book)) throw unknownBook(live, book);
-  return botSummaryOf(liveView(live, beside, book), waiting(live, beside), live, ask, ask.clock.now());
+  return botSummaryOf(liveView(live, beside, book), beside.bot(null), live, ask, ask.clock.now());
 }
 
 /** Returns the summary of all books, with the stops of all. */

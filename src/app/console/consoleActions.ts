@@ -126,7 +126,7 @@ export function shownParameters(bot: WhichBot, book?: string): ShownParameters {
   const shown = books.find(one => one.book === (book ?? config.book));
   if (shown === undefined)
     throw new UsageError(`${book!}: expected a book of this bot (${books.map(one => one.book).join(', ')})`);
-  refuseStrategyFile(config, 'a change of a parameter', book === undefined ? undefined : [book]);
+  refuseStrategyFile(config, book === undefined ? undefined : [book]);
   const changes = actionsIn(bot.stateDir)
     .flatMap(({ at, by, reason, end, change, book: of }) =>
       end === 'done' && change ? [{ at, by, reason, ...(of !== undefined && { book: of }), ...change }] : [],

@@ -1,5 +1,5 @@
 /** Functions for processes that serve a page: the check for secrets in the environment, and periodic calls. */
-import type { Clock, Timer } from '../../core/index.ts';
+import { repeatEvery, type Clock, type Timer } from '../../core/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /**
@@ -23,11 +23,6 @@ export const SECRETS =
 
 /** Calls `call` immediately and then every `ms`. */
 export function callEvery(clock: Clock, ms: number, call: () => void): Timer {
-  let timer: Timer;
-  const turn = () => {
-    call();
-    timer = clock.after(ms, turn);
-  };
-  turn();
-  return { stop: () => timer.stop() };
+  call();
+  return repeatEvery(clock, ms, call);
 }

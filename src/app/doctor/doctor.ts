@@ -1,6 +1,6 @@
 /** `puntas doctor`: checks all requirements of a live bot in advance, with a remedy for each finding. */
 import { sleep, type Clock, type Observation, type VenueClient } from '../../core/index.ts';
-import { booksOf, booksText, ccxtIdsOf, type Config } from '../../config.ts';
+import { booksOf, booksText, ccxtIdsOf, symbolsOf, type Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
 import type { Log } from '../../live/log.ts';
 import { openHedgeOf } from '../../live/state/stateSummary.ts';
@@ -137,7 +137,7 @@ async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
   const client = publicClientOf(config, restUrl, clock, seed, { onRequest });
   try {
-    for (const { book } of booksOf(config)) await readBookRow(client, book);
+    for (const book of symbolsOf(config)) await readBookRow(client, book);
     tell(pass('exchange', `the exchange answers and lists ${booksText(config)}`));
     tell(clockFinding(gap));
   } catch (error) {

@@ -1,5 +1,5 @@
 /** Check of the encryption of connections to the exchange, and of the validity of its certificate. */
-import { counted } from '../../core/index.ts';
+import { DAY_MS, counted } from '../../core/index.ts';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type { RemoteSettings } from '../../config.ts';
@@ -8,7 +8,6 @@ import { finding, type Finding } from './finding.ts';
 const { pass, warn, fail } = finding;
 
 const WITHIN_MS = 5_000;
-const DAY_MS = 86_400_000;
 const SHORT_DAYS = 14;
 
 /** Returns one finding for each host in the configuration; `now` is in epoch ms. */

@@ -23,8 +23,5 @@ export const finding = {
 };
 
 /** Returns the finding of a check that could not run. The error's message contains the remedy, if known. */
-export const checkAborted = (
-  check: string,
-  error: unknown,
-  todo = 'fix the cause, then run puntas doctor again',
-): Finding => finding.fail(check, sentenceOf(error).split('\n').join('; '), todo);
+export const checkAborted = (check: string, error: unknown): Finding =>
+  finding.fail(check, sentenceOf(error).split('\n').join('; '), 'fix the cause, then run puntas doctor again');

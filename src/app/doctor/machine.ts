@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { counted, sleep, type Clock } from '../../core/index.ts';
-import { booksOf, unreadVariables, type Config } from '../../config.ts';
+import { symbolsOf, unreadVariables, type Config } from '../../config.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
 import { assertStateDirTrusted, nearestFolder } from '../../live/files/stateDir.ts';
@@ -93,7 +93,7 @@ function secrecyFinding(dir: string, more: string): Finding {
 function stops(config: Config, which: WhichBot): readonly Finding[] {
   const { dir } = config.state;
   const latch = latchIn(dir);
-  const quoted = booksOf(config).map(({ book }) => book);
+  const quoted = symbolsOf(config);
   const found = [
     { stop: latch.read() ?? latch.readHold() ?? latch.readReduce(), book: undefined },
     ...bookStopsIn(dir).map(({ book, halt }) => ({ stop: halt, book })),

@@ -1,5 +1,6 @@
 /** `puntas report`: profit of the bot's book by day, from the ledger, as text or data. */
 import {
+  DAY_MS,
   counted,
   CAUSES,
   causesFrom,
@@ -30,7 +31,7 @@ import {
   type EarnedSums,
 } from './ledgerProfit.ts';
 import { printedProfit, unknownProfit, type ProfitNow } from './profitNow.ts';
-import { dayStart, timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
+import { dayStart, timeText } from '../../messages/timeText.ts';
 
 export type ProfitDay = EarnedSums & {
   /** Start of the day, UTC. */
@@ -93,7 +94,7 @@ export function profitReport(
     throw new UsageError(
       `the requested period is outside the ledger, which covers ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
     );
-  const shown = entries.filter(entry => entry.at >= days[0]!.from && entry.at < days.at(-1)!.from + UTC_DAY_MS);
+  const shown = entries.filter(entry => entry.at >= days[0]!.from && entry.at < days.at(-1)!.from + DAY_MS);
   return {
     ...{ ...names, at, days, knownFrom: first.at, isFolded: isBroughtForward(first), profit: current },
     total: {
@@ -133,7 +134,7 @@ function profitDays({ entries, names, moments }: DaySources, at: Millis, isFolde
   const today = dayStart(at);
   let mark: EarnedSums['mark'] = null;
   let marked: EarnedSums['marked'] = null;
-  for (let from = first; from <= today; from += UTC_DAY_MS) {
+  for (let from = first; from <= today; from += DAY_MS) {
     const booked = causesFrom(byDay.get(from) ?? []);
     for (const [currency, causes] of booked) held.set(currency, (held.get(currency) ?? 0n) + sumOfCauses(causes));
     const day: EarnedSums = sums.get(from) ?? { ...NOTHING, mark, marked };

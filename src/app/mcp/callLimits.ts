@@ -1,10 +1,9 @@
 /** Limits on the calls of an agent: calls per minute, and concurrent calls. */
-import { counted, type Clock, type Millis } from '../../core/index.ts';
+import { MINUTE_MS, counted, type Clock, type Millis } from '../../core/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /** Maximum number of calls at the same time. */
 const AT_WORK_MAX = 8;
-const MINUTE_MS = 60_000;
 
 export class CallLimits {
   readonly #clock: Clock;

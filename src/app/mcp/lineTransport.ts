@@ -139,7 +139,7 @@ export class LineTransport implements Transport {
 
   #take(line: string): void {
     if (line.trim() === '') return;
-    if (isDeeperThan(line, DEPTH_MAX)) return this.#refuse(INVALID_REQUEST, `the message is nested too deeply`);
+    if (isTooDeep(line)) return this.#refuse(INVALID_REQUEST, `the message is nested too deeply`);
     let message: unknown;
     try {
       message = JSON.parse(line);
@@ -209,8 +209,8 @@ const CANCELED = 'notifications/cancelled';
 const isId = (id: unknown): id is RequestId =>
   Number.isSafeInteger(id) || (typeof id === 'string' && id.length <= NAME_MAX && /^[\x20-\x7e]+$/.test(id));
 
-/** Whether the brackets of a JSON text are nested deeper than `max`. Runs in linear time. */
-function isDeeperThan(text: string, max: number): boolean {
+/** Whether the brackets of a JSON text are nested deeper than `DEPTH_MAX`. Runs in linear time. */
+function isTooDeep(text: string): boolean {
   let [depth, isText] = [0, false];
   for (let at = 0; at < text.length; at++) {
     const sign = text[at];
@@ -219,7 +219,7 @@ function isDeeperThan(text: string, max: number): boolean {
       else if (sign === '"') isText = false;
     } else if (sign === '"') isText = true;
     else if (sign === '{' || sign === '[') {
-      if (++depth > max) return true;
+      if (++depth > DEPTH_MAX) return true;
     } else if (sign === '}' || sign === ']') depth--;
   }
   return false;

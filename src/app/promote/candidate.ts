@@ -167,17 +167,17 @@ export const PAPER_STATE = './paper-state';
 export const paperFile = (dir: string, promotion: number): string => join(dir, String(promotion), 'paper.yaml');
 
 /**
- * Returns the configuration of the paper runs. `isTraded`: whether its strategy file is run.
+ * Returns the configuration of the paper runs, whose strategy file is run.
  * @throws UsageError if a trading key of the file differs from the candidate.
  */
-export function paperConfig(dir: string, { started }: OpenPromotion, isTraded: boolean): Config {
+export function paperConfig(dir: string, { started }: OpenPromotion): Config {
   const file = paperFile(dir, started.promotion);
   const { config } = readConfigText(file);
   if (tradingDigest(config) !== started.trading)
     throw new UsageError(
       `${file}: settings that affect trading were changed during the promotion; roll back with puntas promote back, and start a new promotion with the changed file`,
     );
-  return isTraded ? readTradedText(file).config : config;
+  return readTradedText(file).config;
 }
 
 /**

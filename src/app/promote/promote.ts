@@ -339,7 +339,7 @@ const placedName = ({ started }: OpenPromotion): string => `promotion ${started.
 const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate => {
   const { file, tuned, candidate, strategy } = open.started;
   return {
-    ...{ file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open, true) },
+    ...{ file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open) },
     strategy: strategy === undefined ? null : strategyCopyIn(dir, strategy),
   };
 };

@@ -10,7 +10,7 @@ import {
   type ActionRequest,
   type ConsoleActions,
 } from '../../console/index.ts';
-import { counted, BOOK_NAME, sleep, textOfError, type Clock, type Millis } from '../../core/index.ts';
+import { MINUTE_MS, counted, BOOK_NAME, sleep, textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { REMOTE_OUTCOMES, type RemoteCounts, type RemoteOutcome } from '../../live/safety/remoteCounts.ts';
 import type { ChatContent, ChatSender, ChatUpdate } from './chatUpdate.ts';
 import { SharedWork } from '../inspect/sharedWork.ts';
@@ -47,7 +47,6 @@ export type RemoteOptions = {
 const COMMAND_AGE_MAX_MS = 60_000;
 /** Maximum number of accepted updates per user and minute. */
 const UPDATES_PER_MINUTE = 20;
-const MINUTE_MS = 60_000;
 /** Number of update numbers that are remembered, so that a repeated update has no effect. */
 const SEEN_MAX = 2_000;
 /** Maximum time that an answer waits for a read, in ms. */

@@ -1,5 +1,5 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
-import { booksOf, leavesTransfers, sharedReadsOf, type Config } from '../../config.ts';
+import { booksOf, leavesTransfers, sharedReadsOf, symbolsOf, type Config } from '../../config.ts';
 import { isOver } from '../../hedge/index.ts';
 import {
   describeTier,
@@ -350,7 +350,7 @@ export class BotProcess {
   }
 
   #setupWith(given: Config, left: readonly Config[], newReference: (config: Config) => Reference) {
-    const { config } = withLeftBooks(given, left);
+    const { config, left: leaving } = withLeftBooks(given, left);
     const { clock, seed, venue } = this.#options;
     const client = this.#client;
     // In paper trading, the only stream is that of the followed book.
@@ -359,8 +359,8 @@ export class BotProcess {
     const [hedge, rfqReference] = [hedgeOf(config, client), rfqReferenceOf(config, client)];
     const others = booksOf(config).slice(1);
     return {
-      setup: setupText(given, left),
-      leaving: symbolsIn(withLeftBooks(given, left).left),
+      setup: JSON.stringify(config),
+      leaving: symbolsIn(leaving),
       others: others.map(other => ({
         book: other.book,
         newStream: () => marketStreamOf(other, venue, clock, seed, client),
@@ -502,7 +502,7 @@ export class BotProcess {
     const eventLoop = watchEventLoop(wall);
     this.#ends.push(() => eventLoop.close());
     const shownBook = (i: number) => ({
-      ...monitored(this.#snapshot(rotation.run, i), rotation.run, beside, i),
+      ...monitored(this.#snapshot(rotation.run, i), rotation.run, beside(), i),
       budget: this.#client.budget(),
       isPaper: venue.paper !== undefined,
       isStoppedCleanly: this.#isStoppedCleanly,
@@ -676,11 +676,12 @@ export class BotProcess {
     const named = (symbol: string) => (books().length === 1 ? {} : { book: symbol });
     const days = new DayTextsOfBooks();
     this.#alerts.watch(
-      () =>
-        books().map((symbol, i) => {
+      () => {
+        const outside = beside();
+        return books().map((symbol, i) => {
           const snapshot = this.#snapshot(rotation.run, i);
           days.see(snapshot);
-          const { quotesLive, limits } = monitored(snapshot, rotation.run, beside, i);
+          const { quotesLive, limits } = monitored(snapshot, rotation.run, outside, i);
           const isOwnNow = (stop: OwnStop, reason: string) => this.#isOwnStop(symbol, stop, reason);
           const stops = books().length === 1 ? [] : ownStops.of(symbol, snapshot.regime, isOwnNow);
           return {
@@ -689,7 +690,8 @@ export class BotProcess {
             resumeCommand: stops.includes('halt') ? this.#resumeCommandOf(symbol) : this.#resumeCommand,
             budget: this.#client.budget(),
           };
-        }),
+        });
+      },
       () =>
         books().map((symbol, i) => ({
           ...named(symbol),
@@ -790,7 +792,7 @@ const symbolsIn = (configs: readonly Config[]): readonly string[] => configs.map
  * @throws UsageError otherwise.
  */
 function assertSameBooks(config: Config, next: Config): void {
-  const textOf = (of: Config): string => symbolsIn(booksOf(of)).toSorted().join(', ');
+  const textOf = (of: Config): string => symbolsOf(of).toSorted().join(', ');
   if (textOf(config) !== textOf(next))
     throw new UsageError(
       `books: expected ${textOf(config)}, found ${textOf(next)}; paper trading changes its books only at a start, so stop the bot and start it again`,

@@ -1,5 +1,5 @@
 /** `puntas cancel` in the bot: cancels every order, verifies that all orders are gone, and quotes again. */
-import { counted, type Clock } from '../../core/index.ts';
+import { counted, repeatEvery, type Clock } from '../../core/index.ts';
 import type { RecordingRotation } from '../../live/loop/recordingRotation.ts';
 import type { Log } from '../../live/log.ts';
 import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
@@ -28,7 +28,6 @@ const LOOK_EVERY_MS = 500;
  */
 export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   const { box, clock, log } = host;
-  let isOver = false;
   let underWay: Promise<void> = Promise.resolve();
   let first: CancelRequest | null = null;
   const take = (): CancelRequest | null => {
@@ -43,7 +42,6 @@ export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   };
   take();
   const look = (): void => {
-    if (isOver) return;
     const asked = take();
     if (asked !== null && first !== null)
       tell(host, asked, keptFor(`the cancel requested by ${first.by} is in progress and cancels every order`));
@@ -51,12 +49,10 @@ export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
       first = asked;
       underWay = executeCancel(host, asked).finally(() => (first = null));
     }
-    timer = clock.after(LOOK_EVERY_MS, look);
   };
-  let timer = clock.after(LOOK_EVERY_MS, look);
+  const timer = repeatEvery(clock, LOOK_EVERY_MS, look);
   return {
     stop: () => {
-      isOver = true;
       timer.stop();
       return underWay;
     },

@@ -2,7 +2,7 @@
  * Books of an earlier run that the configuration no longer has, but whose orders may still be open or unbooked. A start
  * continues them without quotes until their orders are settled.
  */
-import { booksOf, recordedConfig, withMoreBooks, type Config } from '../../config.ts';
+import { booksOf, recordedConfig, symbolsOf, withMoreBooks, type Config } from '../../config.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 
 /** Maximum number of recordings that are opened. */
@@ -34,7 +34,7 @@ export function withLeftBooks(
   config: Config,
   left: readonly Config[],
 ): { readonly config: Config; readonly left: readonly Config[] } {
-  const symbols = booksOf(config).map(({ book }) => book);
+  const symbols = symbolsOf(config);
   const missing = left.filter(({ book }) => !symbols.includes(book));
   const all = missing.length === 0 ? null : withMoreBooks(config, missing);
   return all === null ? { config, left: [] } : { config: all, left: missing };

@@ -18,6 +18,7 @@ import {
 import {
   describeRow,
   OrderBook,
+  repeatEvery,
   type Balance,
   type Clock,
   type Engine,
@@ -135,10 +136,8 @@ export class Reloading {
   /** Polls for requests until stopped, and ignores requests to an earlier process. */
   start(): { stop(): Promise<void> } {
     const { box, clock, log } = this.#host;
-    let isOver = false;
     quietly(log, () => box.take());
-    const look = (): void => {
-      if (isOver) return;
+    const timer = repeatEvery(clock, LOOK_EVERY_MS, () => {
       this.#endStart(false);
       quietly(log, () => {
         const asked = box.waiting(sentence => log.warn({}, sentence));
@@ -146,12 +145,9 @@ export class Reloading {
         box.take();
         this.ask(asked);
       });
-      timer = clock.after(LOOK_EVERY_MS, look);
-    };
-    let timer = clock.after(LOOK_EVERY_MS, look);
+    });
     return {
       stop: () => {
-        isOver = true;
         timer.stop();
         this.#endStart(true);
         return this.#underWay;

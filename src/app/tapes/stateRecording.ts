@@ -1,6 +1,6 @@
 /** Import of a bot's own recording from its state directory: books and trades that the bot received. */
 import { existsSync, statSync } from 'node:fs';
-import { booksOf, recordedConfig } from '../../config.ts';
+import { recordedConfig, symbolsOf } from '../../config.ts';
 import type { EngineEvent, Instrument } from '../../core/index.ts';
 import { lineOf, type LevelChange, type RecordingLine } from '../../live/recording/recording.ts';
 import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
@@ -71,7 +71,7 @@ function runsIn(dir: string): readonly Run[] {
     try {
       const of = recordedRunOf(dir, run);
       if (of === null) return [];
-      const books = booksOf(recordedConfig(of.setup)).map(({ book }) => book);
+      const books = symbolsOf(recordedConfig(of.setup));
       const rules = firstRulesOfBooks(dir, run, books.length);
       return rules.map(({ instrument }) => ({
         run,

@@ -8,7 +8,14 @@ import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { LiveRun } from '../console/liveRun.ts';
 import { holderText } from '../inspect/botLife.ts';
 import { printedProfit, profitAt } from '../inspect/profitNow.ts';
-import { statusAt, type BotStatus, type RunStatus, type StatusMoment, type StatusQuote } from '../actions/botStatus.ts';
+import {
+  profitOfBook,
+  statusAt,
+  type BotStatus,
+  type RunStatus,
+  type StatusMoment,
+  type StatusQuote,
+} from '../actions/botStatus.ts';
 import { limitsText } from '../actions/botStatusText.ts';
 
 /** Fill as the view lists it. */
@@ -145,7 +152,7 @@ export function watchedRows({ status, fills, catchingUp }: WatchedStatus, width:
     ...runs.flatMap(each => [
       ...(runs.length > 1 ? ['', each.book] : []),
       ...runRows(each, row),
-      ...profitRow(profitIn(status, each.book), row),
+      ...profitRow(profitOfBook(status, each.book), row),
     ]),
     ...(runs.length > 1 && fills.length > 0 ? [''] : []),
     ...fills.flatMap(({ at, book, side, price, amount }, i) =>
@@ -157,10 +164,6 @@ export function watchedRows({ status, fills, catchingUp }: WatchedStatus, width:
     ...(note === null ? [] : row('note', note)),
   ];
 }
-
-/** Returns the profit of a book of the status; `null` if it is unknown. */
-const profitIn = ({ run, profit, otherProfits = [] }: BotStatus, book: string): BotStatus['profit'] =>
-  run === null || run.book === book ? profit : (otherProfits.find(each => each.book === book)?.profit ?? null);
 
 const profitRow = (profit: BotStatus['profit'], row: Row): readonly string[] =>
   profit === null
@@ -191,7 +194,10 @@ export function watchedLine({ status, catchingUp }: WatchedStatus): string {
     `${clockTime(status.at)} UTC`,
     lifeWord(status),
     ...(catchingUp === null ? [] : [`reading the recording: ${Math.floor(catchingUp * 100)}%`]),
-    ...runs.flatMap(each => [...(runs.length > 1 ? [each.book] : []), ...bookParts(each, profitIn(status, each.book))]),
+    ...runs.flatMap(each => [
+      ...(runs.length > 1 ? [each.book] : []),
+      ...bookParts(each, profitOfBook(status, each.book)),
+    ]),
   ];
   return parts.join(' | ');
 }

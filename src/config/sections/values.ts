@@ -1,5 +1,5 @@
 /** Value types shared by several YAML keys, with their error messages. */
-import { trimmedEnd } from '../../core/index.ts';
+import { HOUR_MS, trimmedEnd } from '../../core/index.ts';
 import { z } from 'zod';
 import { decimalText } from '../../../strategies/index.ts';
 
@@ -80,9 +80,6 @@ export const nextTierCounts = z
   .describe(
     'Whether quotes subtract from the maker fee the value that traded volume has for reaching the next fee tier.',
   );
-
-/** Milliseconds per hour. */
-const HOUR_MS = 3_600_000;
 
 export const fillSamples = z
   .strictObject({

@@ -1,5 +1,5 @@
 /** Place of a parameter in the file of one book or several: where a change is written, and which books it changes. */
-import { booksOf, bookValues } from '../books.ts';
+import { bookValues, symbolsOf } from '../books.ts';
 import { withCurrentKeys } from '../renamedKeys.ts';
 import { PER_BOOK, type Config } from '../schema.ts';
 import { yamlPathOf } from './configSource.ts';
@@ -28,7 +28,7 @@ export function parameterPlace(
   key: string,
   book: string | undefined,
 ): ParameterPlace | string {
-  const symbols = booksOf(config).map(one => one.book);
+  const symbols = symbolsOf(config);
   if (book !== undefined && !symbols.includes(book))
     return `${book}: expected a book of this bot (${symbols.join(', ')})`;
   const shared = yamlPathOf(text, key.split('.'));

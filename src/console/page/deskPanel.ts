@@ -1,13 +1,8 @@
 /** Panels of the page of several books. */
 import { div, h, meterRow, none, signedSum, small, type Node } from './elements.ts';
-import { clockOf, shownCount, fixed, span, stamp, trimmed, withSign } from './texts.ts';
+import { clockOf, shownCount, fixed, REGIME_TONE, span, stamp, stopLine, trimmed, withSign } from './texts.ts';
 import type { ShownDeskBook, DeskCurrency, DeskView } from './deskView.ts';
 import type { ShownEvent } from './view.ts';
-
-/** CSS class of the color of each known regime. */
-const TONE: Readonly<Record<string, string>> = {
-  ...{ normal: 'good', wide: 'fair', 'reduce only': 'fair', paused: 'bad', halted: 'bad' },
-};
 
 /** Address of the page of one book. */
 export const bookAddress = (book: string): string => `/?book=${encodeURIComponent(book)}`;
@@ -50,10 +45,7 @@ export function deskHead({ instance, run, bot, at, catchingUp, books }: DeskView
 export function deskWarnings({ bot, books, difference, note }: DeskView): Node {
   const stops = [...bot.halts, ...books.flatMap(({ halts }) => halts)];
   const lines = [
-    ...stops.map(
-      ({ what, book, by, at, reason, until }) =>
-        `${what}${book === undefined ? '' : ` ${book}`} by ${by} at ${at > 0 ? stamp(at) : 'an unknown time'}${until === null ? '' : `, until ${stamp(until)}`}: ${reason}`,
-    ),
+    ...stops.map(stopLine),
     ...(difference === null
       ? []
       : [`the replay stopped, because this version of Puntas decides differently from the recording: ${difference}`]),
@@ -92,7 +84,7 @@ const COLUMNS: readonly (readonly [name: string, cell: (book: ShownDeskBook) => 
   [
     'regime',
     ({ regime, refusal, why, halts }) => [
-      h('b', { class: TONE[regime] ?? '', title: refusal ?? why }, regime),
+      h('b', { class: REGIME_TONE[regime] ?? '', title: refusal ?? why }, regime),
       small('under', halts[0]?.what ?? (refusal === null ? '' : 'not quoting')),
     ],
   ],

@@ -61,7 +61,7 @@ export function tableOf(head: readonly string[], rows: readonly (readonly Node[]
 }
 
 /** Formats a signed sum in the color of a gain or a loss. */
-export const signedSum = (text: string | null, decimals = 2): Node =>
-  text === null ? small('soft', '–') : small(tone(text), withSign(text, decimals));
+export const signedSum = (text: string | null): Node =>
+  text === null ? small('soft', '–') : small(tone(text), withSign(text, 2));
 /** Formats a side in its color. */
 export const sideText = (side: 'bid' | 'ask'): Node => small(side, side);

@@ -1,15 +1,7 @@
 /** Panels of the bot's state: regime, limits, profit and request budgets. */
 import { div, h, meterRow, none, sideText, small, signedSum, tableOf, type Node, type Panel } from './elements.ts';
-import { trimmed, clockOf, shownCount, fixed, withSign, span, stamp, tone } from './texts.ts';
+import { trimmed, clockOf, shownCount, fixed, withSign, span, stamp, REGIME_TONE, stopLine, tone } from './texts.ts';
 import type { ConsoleView } from './view.ts';
-
-const PAUSED: Readonly<Record<string, string>> = {
-  normal: 'good',
-  wide: 'fair',
-  'reduce only': 'fair',
-  paused: 'bad',
-  halted: 'bad',
-};
 
 /** Text about the bot's process, next to the time of the newest view. Only a running bot is live. */
 export const lifeText = ({ bot }: ConsoleView): string =>
@@ -39,7 +31,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
             `pill ${bot.state === 'running' ? 'good' : 'bad'}`,
             bot.state === 'silent' ? 'no heartbeat' : bot.state,
           ),
-      small(`pill ${PAUSED[regime] ?? ''}`, regime),
+      small(`pill ${REGIME_TONE[regime] ?? ''}`, regime),
       ...(isPast ? [] : bot.halts.filter(({ what }) => what !== regime).map(({ what }) => small('pill bad', what))),
       !isUp ? small('pill bad', 'no connection to the console') : null,
       !isPast && catchingUp !== null
@@ -67,10 +59,7 @@ export const warningsPanel: Panel = ({ decision, bot, unknown }, { problem, past
   const { note, difference } = decision;
   const lines = [
     ...(problem === null ? [] : [problem]),
-    ...(past === null ? bot.halts : []).map(
-      ({ what, book, by, at, reason, until }) =>
-        `${what}${book === undefined ? '' : ` ${book}`} by ${by} at ${at > 0 ? stamp(at) : 'an unknown time'}${until === null ? '' : `, until ${stamp(until)}`}: ${reason}`,
-    ),
+    ...(past === null ? bot.halts : []).map(stopLine),
     ...(difference === null
       ? []
       : [`the replay stopped, because this version of Puntas decides differently from the recording: ${difference}`]),
@@ -128,7 +117,7 @@ export const regimePanel: Panel = ({ decision: { regime: now, changes, figures }
   h(
     'p',
     null,
-    h('b', { class: PAUSED[now.regime] ?? '' }, now.regime),
+    h('b', { class: REGIME_TONE[now.regime] ?? '' }, now.regime),
     now.since === null ? ' since the start' : ` for ${span(at - now.since)}`,
     div('soft', now.why),
   ),

@@ -1,4 +1,5 @@
-/** Formats of numbers and times on the console's page. */
+/** Formats of numbers, times and stops on the console's page. */
+import type { ShownHalt } from './view.ts';
 
 /** Formats a number with fixed decimals and grouped thousands; "–" for `null` and text that is not a number. */
 export function fixed(text: string | number | null, decimals: number): string {
@@ -14,6 +15,15 @@ export const withSign = (text: string | number | null, decimals: number): string
 /** Returns the CSS class of a gain or a loss; empty text for zero. */
 export const tone = (text: string | number | null): string =>
   Number(text) > 0 ? 'gain' : Number(text) < 0 ? 'loss' : '';
+
+/** Describes a stop in one line. */
+export const stopLine = ({ what, book, by, at, reason, until }: ShownHalt): string =>
+  `${what}${book === undefined ? '' : ` ${book}`} by ${by} at ${at > 0 ? stamp(at) : 'an unknown time'}${until === null ? '' : `, until ${stamp(until)}`}: ${reason}`;
+
+/** CSS class of the color of each known regime. */
+export const REGIME_TONE: Readonly<Record<string, string>> = {
+  ...{ normal: 'good', wide: 'fair', 'reduce only': 'fair', paused: 'bad', halted: 'bad' },
+};
 
 /** Removes trailing zeros from decimal text. */
 export function trimmed(text: string): string {

@@ -23,6 +23,8 @@ export type AccountTier = {
   } | null;
 };
 
+/** Number of days, today included, whose trades count for the fee tier. */
+export const VOLUME_DAYS = 30;
 const RATE_ONE = 10n ** 8n;
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Profit since the opening of the ledger, across all runs and the time between them. Every display shows this profit.
  */
+import { HOUR_MS } from '../model/durations.ts';
 import { sumOfProfits, type Position, type Profit } from './position.ts';
 import { money, type Millis, type Money } from '../model/units.ts';
 
@@ -49,7 +50,6 @@ export function profitSinceOpening(
   };
 }
 
-const HOUR_MS = 3_600_000;
 /** Returns the start of the UTC hour that contains `at`. */
 export const hourOf = (at: Millis): Millis => Math.floor(at / HOUR_MS) * HOUR_MS;
 

@@ -2,6 +2,7 @@
  * Money on its way between the bot's own exchange and another one. It has left one account and has not arrived in the
  * other, so it is in a ledger of its own, and still counts as held. Its currencies are like `btc@transit`.
  */
+import { HOUR_MS } from '../model/durations.ts';
 import type { TransferEvent } from './accountEvents.ts';
 import type { BookedTransfer } from './bookings.ts';
 import { Ledger, type Cause, type LedgerEntry } from './ledger.ts';
@@ -65,7 +66,6 @@ export type TransitLimits = {
   readonly waitMs: Millis;
 };
 
-const HOUR_MS = 3_600_000;
 /**
  * `COMPARED_MAX`: maximum number of items among which complete transfers are sought. `ITEMS_MAX`: maximum number of all
  * items; if there are more, items are merged.

@@ -1,4 +1,5 @@
 /** Model of the basis between the prices of one asset on two exchanges (formulas-desk E17), and its fit to prices. */
+import { nullIfOutOfRange } from '../model/outOfRange.ts';
 import type { Millis } from '../model/units.ts';
 import { solve } from './linear.ts';
 
@@ -157,10 +158,5 @@ function leastSquares(rows: readonly FitRow[], used: readonly number[]): readonl
       right[r] = right[r]! + left * value;
       used.forEach((j, c) => (matrix[r * n + c] = matrix[r * n + c]! + (left * terms[j]!) / scales[c]!));
     });
-  try {
-    return Array.from(solve(matrix, right), (x, r) => x / scales[r]!);
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
+  return nullIfOutOfRange(() => Array.from(solve(matrix, right), (x, r) => x / scales[r]!));
 }

@@ -2,6 +2,7 @@
  * Choice of a hedge: prices each route, compares the prices with the cost of carrying inventory, and chooses the
  * cheapest within limits.
  */
+import { HOUR_MS } from '../model/durations.ts';
 import type { HedgeWay } from './hedgeRow.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { ConversionLeg } from '../ports/port.ts';
@@ -183,6 +184,5 @@ export function hedgeCostMax(major: bigint, mid: Money, { costMaxBps }: HedgeRul
 }
 
 const ONE = 10n ** 18n;
-const HOUR_MS = 3_600_000;
 const NONE = money(0n);
 const positive = (sum: Money): Money => (sum > 0n ? sum : NONE);

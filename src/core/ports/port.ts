@@ -34,6 +34,22 @@ export function sleep(clock: Clock, ms: Millis, signal?: AbortSignal): Promise<v
   });
 }
 
+/** Calls `call` every `ms` of the clock until the timer is stopped, for the first time after `ms`. */
+export function repeatEvery(clock: Clock, ms: Millis, call: () => void): Timer {
+  let isStopped = false;
+  const turn = (): void => {
+    call();
+    if (!isStopped) timer = clock.after(ms, turn);
+  };
+  let timer = clock.after(ms, turn);
+  return {
+    stop: () => {
+      isStopped = true;
+      timer.stop();
+    },
+  };
+}
+
 /** Random numbers from a seed: equal seeds give equal sequences. */
 export interface Random {
   /** Returns a uniform number in [0, 1). */

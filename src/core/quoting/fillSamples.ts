@@ -2,6 +2,7 @@
  * Fill samples: orders of the minimum amount at random times, sides and distances, next to the quotes of a strategy.
  * With them, a fill model that is fitted to own fills also has evidence at prices that the strategy does not choose.
  */
+import { HOUR_MS } from '../model/durations.ts';
 import { bestOf } from '../model/book.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Amount, Millis, Side } from '../model/units.ts';
@@ -21,7 +22,6 @@ export type FillSampleRules = {
 
 /** Name of the price step in the `why` of a sample. */
 export const FILL_SAMPLE = 'fill sample';
-const HOUR_MS: Millis = 3_600_000;
 
 /** Sample of one part of an hour. `price` is in ticks, not rounded; `null` until the sample starts. */
 type Sample = {

@@ -4,7 +4,7 @@
  */
 import { Basis } from '../estimators/basis.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
-import type { Level, Quote } from './strategy.ts';
+import { withoutSides, type Level, type Quote } from './strategy.ts';
 
 /** Rules for pulling the quotes of a side. If a rule is absent, its cause pulls no quotes. */
 export type PullRules = {
@@ -123,13 +123,7 @@ export class QuotePuller {
   shape(quote: Quote, at: Millis, mid: number): Quote {
     const pulled = (side: Side, [best]: readonly Level[]): string | null =>
       best === undefined ? null : this.pullReason(side, best.price, at, mid);
-    const [noBid, noAsk] = [pulled('buy', quote.bids), pulled('sell', quote.asks)];
-    if (noBid === null && noAsk === null) return quote;
-    return {
-      ...quote,
-      ...(noBid === null ? {} : { bids: [], noBid }),
-      ...(noAsk === null ? {} : { asks: [], noAsk }),
-    };
+    return withoutSides(quote, pulled('buy', quote.bids), pulled('sell', quote.asks));
   }
 
   #updateLeader(at: Millis, price: number, mid: number): void {

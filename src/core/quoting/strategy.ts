@@ -37,6 +37,16 @@ export type Quote = {
   readonly fair?: Fair;
 };
 
+/** Returns the quote without the sides for which a reason is given. */
+export function withoutSides(quote: Quote, noBid: string | null, noAsk: string | null): Quote {
+  if (noBid === null && noAsk === null) return quote;
+  return {
+    ...quote,
+    ...(noBid === null ? {} : { bids: [], noBid }),
+    ...(noAsk === null ? {} : { asks: [], noAsk }),
+  };
+}
+
 export type Figure = { readonly name: string; readonly value: number; readonly unit: string };
 
 export type LastFill = { readonly at: Millis; readonly side: Side; readonly price: Price };

@@ -7,7 +7,7 @@ import type { PlaceAccount, PlacedBook, PlaceLimits } from '../accounting/placeA
 import type { Transit } from '../accounting/transit.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { lotsOnSide, type Order } from '../orders/orders.ts';
-import type { Level, Quote } from '../quoting/strategy.ts';
+import { withoutSides, type Level, type Quote } from '../quoting/strategy.ts';
 import { money, moneyOf, multiplyMoneyFloor, textOfMoney, type Money, type Side } from '../model/units.ts';
 
 /** Bounds on inventory that is not hedged. Amounts are in the base currency. */
@@ -196,13 +196,7 @@ export class HedgeDebt {
       const { lots, why } = rooms[side];
       return length > 0 && !(lots > 0 && lotsOnSide(orders, side) <= lots) ? why() : null;
     };
-    const [noBid, noAsk] = [pulled('buy', quote.bids), pulled('sell', quote.asks)];
-    if (noBid === null && noAsk === null) return quote;
-    return {
-      ...quote,
-      ...(noBid === null ? {} : { bids: [], noBid }),
-      ...(noAsk === null ? {} : { asks: [], noAsk }),
-    };
+    return withoutSides(quote, pulled('buy', quote.bids), pulled('sell', quote.asks));
   }
 
   figures(exposure: Exposure, transit: Pick<Transit, 'held'>): ElsewhereFigures {

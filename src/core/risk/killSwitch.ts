@@ -1,4 +1,6 @@
 /** Limits that halt trading until the operator resumes it: losses, and more events than a healthy bot has. */
+import { DAY_MS, MINUTE_MS } from '../model/durations.ts';
+import { enlarged } from '../model/enlarged.ts';
 import type { CountedHalt, HaltReason } from '../model/halts.ts';
 import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 
@@ -32,9 +34,6 @@ export type KillSwitchState = {
 /** Names of the limits on the number of events within a time window. */
 type Counted = Exclude<keyof HaltLimits, 'drawdownMax' | 'dayLossMax'>;
 
-const MINUTE = 60_000;
-const DAY = 86_400_000;
-
 export class KillSwitch {
   readonly limits: HaltLimits;
   readonly #windows: readonly {
@@ -58,10 +57,10 @@ export class KillSwitch {
       events: new Recent(limits[limit] + 1),
     });
     this.#windows = [
-      window('fills', 'fillsPer10Min', 10 * MINUTE),
-      window('refusals', 'refusalsPerMinute', MINUTE),
-      window('unknown outcomes', 'unknownsPerMinute', MINUTE),
-      window('messages', 'messagesPerMinute', MINUTE),
+      window('fills', 'fillsPer10Min', 10 * MINUTE_MS),
+      window('refusals', 'refusalsPerMinute', MINUTE_MS),
+      window('unknown outcomes', 'unknownsPerMinute', MINUTE_MS),
+      window('messages', 'messagesPerMinute', MINUTE_MS),
     ];
   }
 
@@ -86,7 +85,7 @@ export class KillSwitch {
    * are per UTC day.
    */
   breach(profit: Money, at: Millis): HaltReason | null {
-    const day = Math.floor(at / DAY);
+    const day = Math.floor(at / DAY_MS);
     // A clock that was set back starts no new day: the loss so far counts in the day that it shows now.
     if (day > this.#day || this.#dayStart === null) this.#dayStart = profit;
     this.#day = day;
@@ -99,7 +98,7 @@ export class KillSwitch {
       return `loss: ${textOfMoney((this.#dayStart - profit) as Money)} lost since the start of the UTC day, the limit is ${textOfMoney(dayLossMax)}`;
     }
     for (const { name, max, ms, events } of this.#windows) {
-      if (events.isFull && !(at - events.oldest > ms)) return `${name}: more than ${max} in ${ms / MINUTE} min`;
+      if (events.isFull && !(at - events.oldest > ms)) return `${name}: more than ${max} in ${ms / MINUTE_MS} min`;
     }
     return null;
   }
@@ -166,16 +165,11 @@ class Recent {
   }
 
   add(at: Millis): void {
-    if (this.#count === this.#times.length && this.#count < this.#size) this.#grow();
+    if (this.#count === this.#times.length && this.#count < this.#size)
+      this.#times = enlarged(this.#times, Math.min(this.#size, 2 * this.#count));
     this.#times[this.#next] = at;
     this.#next = this.#next + 1 === this.#size ? 0 : this.#next + 1;
     this.#count = Math.min(this.#count + 1, this.#size);
-  }
-
-  #grow(): void {
-    const times = new Float64Array(Math.min(this.#size, 2 * this.#times.length));
-    times.set(this.#times);
-    this.#times = times;
   }
 
   clear(): void {

@@ -33,7 +33,8 @@ export type RiskLimits = {
 /** Maximum age of the account reads: `reads` polling intervals, and at least `minMs`. */
 export const ACCOUNT_STALE = { reads: 3, minMs: 10_000 } as const;
 
-export type RiskRefusal =
+/** Refusals that apply to every order at any price, so that the bot cannot quote. */
+export type QuotingRefusal =
   | 'stopping'
   | 'halted'
   | 'paused by a person'
@@ -50,6 +51,10 @@ export type RiskRefusal =
   | 'ledger differs from the balances'
   | 'sentinel is missing'
   | 'held by the sentinel'
+  | 'too many unknown orders';
+
+export type RiskRefusal =
+  | QuotingRefusal
   | 'price outside the collar'
   | 'price too far from past prices'
   | 'price or amount outside the book rules'
@@ -65,30 +70,7 @@ export type RiskRefusal =
   | 'would cross our own order'
   | 'would cross another order of the account'
   | 'insufficient funds'
-  | 'too many unknown orders'
   | HedgeRefusal;
-
-/** Refusals that apply to every order at any price, so that the bot cannot quote. */
-export type QuotingRefusal = Extract<
-  RiskRefusal,
-  | 'stopping'
-  | 'halted'
-  | 'paused by a person'
-  | 'not ready'
-  | 'no limits'
-  | 'rules of the book changed'
-  | 'book is not traded any more'
-  | 'book stale'
-  | 'book one-sided'
-  | 'book crossed'
-  | 'no live price'
-  | 'price moved too far'
-  | 'private data stale'
-  | 'ledger differs from the balances'
-  | 'sentinel is missing'
-  | 'held by the sentinel'
-  | 'too many unknown orders'
->;
 
 /** Inputs of the risk gate. */
 export type RiskContext = {

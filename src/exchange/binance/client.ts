@@ -2,6 +2,7 @@
  * Client of Binance spot behind the ports. Source: rest-api.md of github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
 import {
+  DAY_MS,
   type AvailableBook,
   type BookFee,
   type Clock,
@@ -70,7 +71,6 @@ export const BINANCE_LIMITS = { weightPerMinute: 6_000, ordersPer10s: 50, orders
  * Share of the request weight that is left for cancels, which never wait, and for other programs at the same address.
  */
 const SHARE_LEFT_FOR_CANCELS = 0.1;
-const DAY_MS = 24 * 60 * 60_000;
 
 /** Returns meters of the limits on new orders. */
 export const orderMeters = (): readonly Meter[] => [

@@ -1,7 +1,7 @@
 /**
  * Request budget of one scope, such as an API key: limits the weight of requests in any window, and grants by priority.
  */
-import type { Clock, Millis, Timer } from '../../core/index.ts';
+import { MINUTE_MS, type Clock, type Millis, type Timer } from '../../core/index.ts';
 import { windowMeter, type Meter } from './meters.ts';
 
 /** Slot in the budget. The user of the slot calls one of its two functions when the request has ended. */
@@ -23,7 +23,6 @@ export type BudgetLimits = {
 
 type Waiter = { readonly priority: number; readonly weight: number; readonly serve: (slot: Slot | null) => void };
 
-const MINUTE: Millis = 60_000;
 /** Duration of a lockout after too many requests, if the exchange names none (public facts 11). */
 const LOCK_OUT: Millis = 60_000;
 /** Maximum duration of a lockout. Binance bans addresses for at most three days (its page "Limits", common knowledge). */
@@ -46,7 +45,7 @@ export class Budget {
       throw new RangeError(`perMinute must be a whole number above 0, found ${limits.perMinute}`);
     }
     this.#clock = clock;
-    this.#meters = 'perMinute' in limits ? [windowMeter(limits.perMinute, MINUTE)] : limits.meters;
+    this.#meters = 'perMinute' in limits ? [windowMeter(limits.perMinute, MINUTE_MS)] : limits.meters;
     this.#waitersMax = limits.waitersMax ?? 1_000;
   }
 

@@ -6,6 +6,7 @@ import {
   amountFloor,
   byTradeNumber,
   describeRow,
+  nullIfOutOfRange,
   OrderBook,
   pairOrNull,
   priceFloor,
@@ -293,19 +294,10 @@ export function missingBalance(
  * Returns the price in ticks, rounded down; `null` if the text is not decimal or exceeds the largest countable tick.
  */
 export const priceOrNull = (instrument: Instrument, text: string): Price | null =>
-  countable(() => priceFloor(instrument, text));
+  nullIfOutOfRange(() => priceFloor(instrument, text));
 /**
  * Returns the amount in lots, rounded down; `null` if the text is not decimal or exceeds the largest countable number
  * of lots.
  */
 export const amountOrNull = (instrument: Instrument, text: string): Amount | null =>
-  countable(() => amountFloor(instrument, text));
-
-function countable<T>(count: () => T): T | null {
-  try {
-    return count();
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
-}
+  nullIfOutOfRange(() => amountFloor(instrument, text));

@@ -1,5 +1,5 @@
 /** Histories of public trades with which a run starts, for the books whose strategies need one. */
-import type { BookEngine, Clock, Engine, EngineEvent, Millis, Timer } from '../../core/index.ts';
+import { repeatEvery, type BookEngine, type Engine, type EngineEvent } from '../../core/index.ts';
 import { logOfBook } from '../log.ts';
 import { historyText, readPastTrades, unlessEnded } from '../market/pastTrades.ts';
 import type { Rules } from '../rules.ts';
@@ -64,7 +64,7 @@ export async function historyOf(
   if (stopping?.aborted === true) onStop();
   stopping?.addEventListener('abort', onStop);
   const timers = [
-    ...(onBeat ? [repeated(clock, BEAT_EVERY_MS, onBeat)] : []),
+    ...(onBeat ? [repeatEvery(clock, BEAT_EVERY_MS, onBeat)] : []),
     clock.after(READ_MAX_MS, () => limit.abort(new Error(`reading takes longer than ${READ_MAX_MS / 1_000} s`))),
     clock.after(ALL_MAX_MS, () => whole.abort(new Error(`reading takes longer than ${ALL_MAX_MS / 1_000} s`))),
   ];
@@ -88,15 +88,4 @@ export async function historyOf(
     stopping?.removeEventListener('abort', onStop);
     for (const timer of timers) timer.stop();
   }
-}
-
-/** Calls a function every `ms` until the returned timer is stopped. */
-function repeated(clock: Clock, ms: Millis, call: () => void): Timer {
-  const again = (): Timer =>
-    clock.after(ms, () => {
-      timer = again();
-      call();
-    });
-  let timer = again();
-  return { stop: () => timer.stop() };
 }

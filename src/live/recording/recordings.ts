@@ -14,7 +14,7 @@ import {
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Millis } from '../../core/index.ts';
+import { HOUR_MS, type Millis } from '../../core/index.ts';
 
 /** First line of a recording: number, start time and configuration of the run, and the format of the lines. */
 export type RecordedRun = {
@@ -68,7 +68,6 @@ export function recordingsIn(dir: string): readonly { readonly run: number; read
 
 /** Maximum number of runs whose recordings are kept. */
 export const RUNS_MAX = 500;
-const HOUR_MS = 3_600_000;
 const MB = 1_000_000;
 
 /**
@@ -82,15 +81,15 @@ export function recordingLimits({ rollHours, keepMb }: { readonly rollHours: num
 }
 
 /**
- * Deletes the oldest recordings other than `current` until at most `maxRuns` of them remain, with at most `maxBytes` in
+ * Deletes the oldest recordings other than `current` until at most `RUNS_MAX` of them remain, with at most `maxBytes` in
  * total.
  */
-export function forgetOld(dir: string, current: number, maxBytes: number, maxRuns: number): void {
+export function forgetOld(dir: string, current: number, maxBytes: number): void {
   const older = recordingsIn(dir).filter(({ run }) => run !== current);
   let bytes = older.reduce((sum, one) => sum + one.bytes, 0);
   let runs = older.length;
   for (const one of older) {
-    if (bytes <= maxBytes && runs <= maxRuns) return;
+    if (bytes <= maxBytes && runs <= RUNS_MAX) return;
     rmSync(join(dir, recordingName(one.run)), { force: true });
     bytes -= one.bytes;
     runs--;

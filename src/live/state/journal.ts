@@ -195,7 +195,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   counted(() => beginRun(db, run, account, at))();
   let recorder: RunRecorder | null = null;
   if (recordings) {
-    forgetOld(recordings.dir, run, recordings.earlierBytesMax, RUNS_MAX);
+    forgetOld(recordings.dir, run, recordings.earlierBytesMax);
     recorder = recorderIn(recordings.dir, { run, startedAt: at, setup, format: 2 });
   }
   const writeIntents = intentsIn(db, account);

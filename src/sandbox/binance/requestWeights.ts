@@ -2,13 +2,11 @@
  * Limits of the second exchange: weight per address and minute, unfilled orders per account, and the ban of addresses
  * that continue after rejections. Source: rest-api.md (LIMITS) of github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
-import { counted, type Clock } from '../../core/index.ts';
+import { DAY_MS, MINUTE_MS, counted, type Clock } from '../../core/index.ts';
 import type { SecondSwitches } from './binanceSwitches.ts';
 import { BinanceFailure } from './failures.ts';
 
-const MINUTE = 60_000;
 const TEN_SECONDS = 10_000;
-const DAY = 86_400_000;
 /** Maximum number of addresses and accounts tracked; the oldest is dropped first. */
 const TRACKED_MAX = 10_000;
 /** Shortest ban. Source: rest-api.md, IP limits. */
@@ -31,7 +29,7 @@ export class RequestWeights {
   charge(peer: string, weight: number, switches: SecondSwitches): number {
     const now = this.#clock.elapsed();
     const address = tracked(this.#addresses, peer, () => ({ window: -1, count: 0, refused: 0, bannedUntil: -1 }));
-    const used = countIn(address, MINUTE, now);
+    const used = countIn(address, MINUTE_MS, now);
     if (switches.rateLimits === 'off') return (address.count = used + weight);
     if (now < address.bannedUntil) throw this.#ban(address.bannedUntil - now);
     if (used + weight <= switches.weightPerMinute) {
@@ -46,7 +44,7 @@ export class RequestWeights {
       -1003,
       `Too much request weight used; current limit is ${switches.weightPerMinute} request weight per 1 MINUTE. Please use WebSocket Streams for live updates to avoid polling the API.`,
       429,
-      Math.max(1, Math.ceil((MINUTE - (now % MINUTE)) / 1_000)),
+      Math.max(1, Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1_000)),
     );
   }
 
@@ -57,7 +55,7 @@ export class RequestWeights {
     const { short, day } = this.#ordersOf(account);
     const limits = [
       [short, TEN_SECONDS, switches.ordersPer10s, '10 SECOND'],
-      [day, DAY, switches.ordersPerDay, '1 DAY'],
+      [day, DAY_MS, switches.ordersPerDay, '1 DAY'],
     ] as const;
     for (const [counter, window, max, name] of limits) {
       if (countIn(counter, window, now) < max) continue;
@@ -78,7 +76,7 @@ export class RequestWeights {
   ordersUsed(account: string): { readonly short: number; readonly day: number } {
     const now = this.#clock.elapsed();
     const { short, day } = this.#ordersOf(account);
-    return { short: countIn(short, TEN_SECONDS, now), day: countIn(day, DAY, now) };
+    return { short: countIn(short, TEN_SECONDS, now), day: countIn(day, DAY_MS, now) };
   }
 
   #ban(leftMs: number): BinanceFailure {

@@ -11,11 +11,11 @@ import {
   type Money,
   type Random,
   type Side,
-  type Timer,
 } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import { done, refused, type Verdict } from '../wire/codes.ts';
 import type { DeskBook, DeskWatcher, DeskWorld } from './deskWorld.ts';
+import { DeskTimers } from './deskTimers.ts';
 import { keepNewest } from './keepNewest.ts';
 import { remainingDelay } from '../matching/remainingDelay.ts';
 import { randomOid } from '../wire/oid.ts';
@@ -68,12 +68,13 @@ export class VenueConversions {
   readonly #conversions = new Map<string, VenueConversion>();
   /** Conversions by quote id. */
   readonly #conversionByQuote = new Map<string, VenueConversion>();
-  readonly #timers = new Set<Timer>();
+  readonly #timers: DeskTimers;
   readonly #watcher: DeskWatcher<VenueConversion> | null;
   #next = FIRST_CONVERSION;
 
   constructor(venue: DeskWorld, random: Random, watcher: DeskWatcher<VenueConversion> | null = null) {
     this.#venue = venue;
+    this.#timers = new DeskTimers(venue.clock);
     this.#random = random;
     this.#watcher = watcher;
   }
@@ -160,8 +161,7 @@ export class VenueConversions {
   }
 
   close(): void {
-    for (const timer of this.#timers) timer.stop();
-    this.#timers.clear();
+    this.#timers.stop();
   }
 
   #keep(conversion: VenueConversion): void {
@@ -179,7 +179,7 @@ export class VenueConversions {
     if (conversion.dueAt === null) return;
     const { clock, switches } = this.#venue;
     const ms = remainingDelay(conversion.dueAt, clock.now(), switches.conversionQueueMs / 2);
-    this.#later(ms, () => this.#advance(conversion));
+    this.#timers.after(ms, () => this.#advance(conversion));
   }
 
   #advance(conversion: VenueConversion): void {
@@ -200,14 +200,6 @@ export class VenueConversions {
     const { switches } = this.#venue;
     const paid = switches.conversionOutcome === 'completed' && this.#venue.swap(account, from, to);
     conversion.status = paid ? 'completed' : 'failed';
-  }
-
-  #later(ms: Millis, call: () => void): void {
-    const timer = this.#venue.clock.after(ms, () => {
-      this.#timers.delete(timer);
-      call();
-    });
-    this.#timers.add(timer);
   }
 }
 

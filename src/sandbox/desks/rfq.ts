@@ -1,8 +1,9 @@
 /** RFQ desk: pairs, quotes around the books' mid prices, and conversions executed in the background (rfq 1 to 4). */
-import { money, type Millis, type Money, type Random, type Timer } from '../../core/index.ts';
+import { money, type Millis, type Money, type Random } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import { crossesFrom, type Cross, type Rate } from './crossRates.ts';
 import { DeskCapacity, type DeskLoad } from './deskCapacity.ts';
+import { DeskTimers } from './deskTimers.ts';
 import type { DeskWorld } from './deskWorld.ts';
 import { remainingDelay } from '../matching/remainingDelay.ts';
 import { keepNewest } from './keepNewest.ts';
@@ -71,7 +72,7 @@ export class RfqDesk {
   readonly #quotes = new Map<string, DeskQuote>();
   readonly #conversions = new Map<string, DeskConversion>();
   readonly #blockedAccounts = new Set<string>();
-  readonly #timers = new Set<Timer>();
+  readonly #timers: DeskTimers;
   #count = 0;
 
   /**
@@ -85,6 +86,7 @@ export class RfqDesk {
     executed: () => void = () => undefined,
   ) {
     this.#venue = venue;
+    this.#timers = new DeskTimers(venue.clock);
     this.#executed = executed;
     this.#random = random;
     this.#tell = tell;
@@ -240,8 +242,7 @@ export class RfqDesk {
   }
 
   close(): void {
-    for (const timer of this.#timers) timer.stop();
-    this.#timers.clear();
+    this.#timers.stop();
   }
 
   #own(account: Account, id: string): DeskQuote | undefined {
@@ -267,7 +268,7 @@ export class RfqDesk {
   #schedule(conversion: DeskConversion): void {
     if (conversion.pending === null) return;
     const { clock, switches } = this.#venue;
-    this.#later(remainingDelay(conversion.pending.dueAt, clock.now(), switches.rfqDelayMaxMs), () => {
+    this.#timers.after(remainingDelay(conversion.pending.dueAt, clock.now(), switches.rfqDelayMaxMs), () => {
       this.#settle(conversion);
       this.#executed();
     });
@@ -285,14 +286,6 @@ export class RfqDesk {
     conversion.status = paid ? 'COMPLETED' : 'FAILED';
     conversion.updatedAt = this.#venue.clock.now();
     this.#tell(conversion);
-  }
-
-  #later(ms: Millis, call: () => void): void {
-    const timer = this.#venue.clock.after(ms, () => {
-      this.#timers.delete(timer);
-      call();
-    });
-    this.#timers.add(timer);
   }
 }
 

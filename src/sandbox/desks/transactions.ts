@@ -2,16 +2,9 @@
  * Deposits, withdrawals, issuances, redemptions and conversions: their states, balance changes and refunds (rfq 2.5,
  * 2.6, 3).
  */
-import {
-  money,
-  type Clock,
-  type Millis,
-  type Money,
-  type Random,
-  type Timer,
-  type TransactionStatus,
-} from '../../core/index.ts';
+import { money, type Clock, type Millis, type Money, type Random, type TransactionStatus } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
+import { DeskTimers } from './deskTimers.ts';
 import type { DeskConversion } from './rfq.ts';
 import { randomHex, randomUuid } from '../wire/uuid.ts';
 import type { Venue } from '../venue/venue.ts';
@@ -98,11 +91,12 @@ export class Transactions {
   readonly #random: Random;
   readonly #publish: (transaction: Transaction, must: boolean) => void;
   readonly #all = new Map<string, Transaction>();
-  readonly #timers = new Set<Timer>();
+  readonly #timers: DeskTimers;
 
   constructor(venue: Venue, random: Random, publish: (transaction: Transaction, must: boolean) => void) {
     this.#venue = venue;
     this.#clock = venue.clock;
+    this.#timers = new DeskTimers(venue.clock);
     this.#random = random;
     this.#publish = publish;
   }
@@ -206,8 +200,7 @@ export class Transactions {
   }
 
   close(): void {
-    for (const timer of this.#timers) timer.stop();
-    this.#timers.clear();
+    this.#timers.stop();
   }
 
   #end(transaction: Transaction, details: Exclude<Details, { kind: 'CONVERSION' }>, plan: TransactionPlan): void {
@@ -313,10 +306,6 @@ export class Transactions {
   }
 
   #later(call: () => void): void {
-    const timer = this.#clock.after(this.#venue.switches.transactionStepMs, () => {
-      this.#timers.delete(timer);
-      call();
-    });
-    this.#timers.add(timer);
+    this.#timers.after(this.#venue.switches.transactionStepMs, call);
   }
 }

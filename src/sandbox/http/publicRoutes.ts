@@ -3,6 +3,7 @@
  * 4).
  */
 import {
+  HOUR_MS,
   money,
   textOfAmount,
   textOfMoney,
@@ -29,7 +30,6 @@ export const publicRoutes: readonly Route[] = [
 
 /** Maximum price levels per side of the aggregated book (public-facts 4.3). */
 export const BOOK_LEVELS_MAX = 50;
-const HOUR = 3_600_000;
 /**
  * Candle lengths in seconds: the lengths of public-facts 4.5, plus six hours and three days, which a common client
  * requests.
@@ -166,8 +166,8 @@ function ticker({ venue, query }: PublicRequest): WireReply {
 function tickerOf(venue: Venue, book: VenueBook): unknown {
   const { instrument: i, engine, history } = book;
   const now = venue.clock.now();
-  const day = joined(history.candlesSince(now - 24 * HOUR), Number.MAX_SAFE_INTEGER)[0];
-  const sixHours = joined(history.candlesSince(now - 6 * HOUR), Number.MAX_SAFE_INTEGER)[0];
+  const day = joined(history.candlesSince(now - 24 * HOUR_MS), Number.MAX_SAFE_INTEGER)[0];
+  const sixHours = joined(history.candlesSince(now - 6 * HOUR_MS), Number.MAX_SAFE_INTEGER)[0];
   const none = venue.switches.tickerWithoutMarket === 'null' ? null : textOfPrice(i, 0 as Price);
   const priceText = (ticks: number) => (ticks > 0 ? textOfPrice(i, ticks as Price) : none);
   return {

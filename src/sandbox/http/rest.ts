@@ -37,10 +37,10 @@ export const ROUTES: readonly Route[] = [
  * Returns the REST interface of a venue, which makes its checks in this order: path (404), method (0901), signature and
  * nonce (02xx), rate limit (0801), permission of the key (0202), parameter names (0304), then the checks of the route.
  */
-export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = ROUTES): Respond {
+export function restOf(venue: Venue, desks: Desks): Respond {
   const gate = new Gate(venue.keys, venue.clock);
   const limits = new RequestLimits(venue.clock);
-  const match = matcherOf(routes);
+  const match = matcherOf(ROUTES);
 
   const within = (who: string, scope: Route['scope']): boolean => {
     const { switches } = venue;

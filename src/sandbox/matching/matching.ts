@@ -2,7 +2,7 @@
  * Matching engine of one book: price-time priority on whole ticks and lots. Uses typed arrays and pooled slots, without
  * allocation per operation.
  */
-import { counted, type Amount, type Millis, type Price, type Side, type Value } from '../../core/index.ts';
+import { counted, enlarged, type Amount, type Millis, type Price, type Side, type Value } from '../../core/index.ts';
 import { PriceLevels } from './priceLevels.ts';
 
 /**
@@ -473,27 +473,22 @@ export class MatchingBook {
 
   #growOrders(): void {
     const length = this.#id.length * 2;
-    this.#next = grown(new Int32Array(length), this.#next);
-    this.#previous = grown(new Int32Array(length), this.#previous);
-    this.#level = grown(new Int32Array(length).fill(-1), this.#level);
-    this.#owner = grown(new Int32Array(length), this.#owner);
-    this.#left = grown(new Float64Array(length), this.#left);
-    this.#at = grown(new Float64Array(length), this.#at);
-    this.#id = grown(new Float64Array(length), this.#id);
+    this.#next = enlarged(this.#next, length);
+    this.#previous = enlarged(this.#previous, length);
+    this.#level = enlarged(this.#level, length).fill(-1, this.#level.length);
+    this.#owner = enlarged(this.#owner, length);
+    this.#left = enlarged(this.#left, length);
+    this.#at = enlarged(this.#at, length);
+    this.#id = enlarged(this.#id, length);
   }
 
   #growLevels(): void {
     const length = this.#price.length * 2;
-    this.#price = grown(new Float64Array(length), this.#price);
-    this.#total = grown(new Float64Array(length), this.#total);
-    this.#head = grown(new Int32Array(length), this.#head);
-    this.#tail = grown(new Int32Array(length), this.#tail);
-    this.#orderCount = grown(new Int32Array(length), this.#orderCount);
-    this.#side = grown(new Uint8Array(length), this.#side);
+    this.#price = enlarged(this.#price, length);
+    this.#total = enlarged(this.#total, length);
+    this.#head = enlarged(this.#head, length);
+    this.#tail = enlarged(this.#tail, length);
+    this.#orderCount = enlarged(this.#orderCount, length);
+    this.#side = enlarged(this.#side, length);
   }
-}
-
-function grown<T extends Int32Array | Float64Array | Uint8Array>(larger: T, smaller: T): T {
-  larger.set(smaller);
-  return larger;
 }

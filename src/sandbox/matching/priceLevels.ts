@@ -2,6 +2,7 @@
  * Price levels of one side of a book, in a sorted array with the best last. Changes near the best price move few
  * entries.
  */
+import { enlarged } from '../../core/index.ts';
 
 const START = 64;
 
@@ -86,11 +87,7 @@ export class PriceLevels {
   }
 
   #grow(): void {
-    const keys = new Float64Array(this.#keys.length * 2);
-    keys.set(this.#keys);
-    this.#keys = keys;
-    const levels = new Int32Array(this.#levels.length * 2);
-    levels.set(this.#levels);
-    this.#levels = levels;
+    this.#keys = enlarged(this.#keys, this.#keys.length * 2);
+    this.#levels = enlarged(this.#levels, this.#levels.length * 2);
   }
 }

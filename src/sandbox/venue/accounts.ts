@@ -1,5 +1,5 @@
 /** Accounts of the embedded exchange: exact balances with locks, API keys, and the volume that decides the fee tier. */
-import { money, textOfMoney, type FeeTier, type Millis, type Money } from '../../core/index.ts';
+import { DAY_MS, VOLUME_DAYS, money, textOfMoney, type FeeTier, type Millis, type Money } from '../../core/index.ts';
 import { Fifo } from '../matching/fifo.ts';
 import type { VenueOrder } from './order.ts';
 import { OwnTrades } from './ownTrades.ts';
@@ -25,10 +25,6 @@ export type AccountHoldings = {
   readonly locked: readonly (readonly [currency: string, sum: bigint])[];
   readonly volume: readonly (readonly [group: string, days: readonly (readonly [day: number, sum: bigint])[]])[];
 };
-
-const DAY = 86_400_000;
-/** Number of days, today included, whose trades count for the fee tier. */
-const VOLUME_DAYS = 30;
 
 export class Account {
   readonly id: string;
@@ -141,7 +137,7 @@ export class Account {
   addVolume(group: string, sum: Money, now: Millis): void {
     let days = this.#volume.get(group);
     if (!days) this.#volume.set(group, (days = new Map<number, bigint>()));
-    const day = Math.floor(now / DAY);
+    const day = Math.floor(now / DAY_MS);
     days.set(day, (days.get(day) ?? 0n) + sum);
     if (days.size > VOLUME_DAYS) for (const old of days.keys()) if (old <= day - VOLUME_DAYS) days.delete(old);
   }
@@ -149,7 +145,7 @@ export class Account {
   /** Returns the traded volume of the last 30 days in a quote group, plus the constant volume. */
   volume(group: string, now: Millis): Money {
     let sum: bigint = this.#baseline.get(group) ?? 0n;
-    const oldest = Math.floor(now / DAY) - VOLUME_DAYS;
+    const oldest = Math.floor(now / DAY_MS) - VOLUME_DAYS;
     for (const [day, traded] of this.#volume.get(group) ?? []) if (day > oldest) sum += traded;
     return money(sum);
   }

@@ -2,10 +2,9 @@
  * Per-minute request budgets for each address and account, and the lockout for clients that exceed them (public-facts
  * 11).
  */
-import type { Clock, Millis } from '../../core/index.ts';
+import { MINUTE_MS, type Clock, type Millis } from '../../core/index.ts';
 import type { Switches } from '../switches/switches.ts';
 
-const MINUTE = 60_000;
 /** Maximum number of addresses and accounts tracked; the oldest is dropped first. */
 export const WATCHED_MAX = 20_000;
 
@@ -38,11 +37,11 @@ export class RequestLimits {
 
   #used(counter: Counter, now: Millis, switches: Switches): number {
     if (switches.rateWindow === 'sliding') {
-      const from = counter.recent.findIndex(at => at > now - MINUTE);
+      const from = counter.recent.findIndex(at => at > now - MINUTE_MS);
       if (from !== 0) counter.recent.splice(0, from < 0 ? counter.recent.length : from);
       return counter.recent.length;
     }
-    const window = Math.floor(now / MINUTE);
+    const window = Math.floor(now / MINUTE_MS);
     if (counter.window !== window) {
       counter.window = window;
       counter.count = 0;

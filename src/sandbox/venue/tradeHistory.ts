@@ -2,13 +2,12 @@
  * Trade history of one book: the last trades, and one-minute candles for ticker and ohlc. Trades and candles are
  * bounded in number.
  */
-import type { Amount, Millis, Price, Side } from '../../core/index.ts';
+import { MINUTE_MS, type Amount, type Millis, type Price, type Side } from '../../core/index.ts';
 
 /** Maximum number of stored public trades per book. */
 export const TRADES_MAX = 10_000;
 /** Maximum number of stored one-minute candles per book: a week of uninterrupted trading. */
 export const CANDLES_MAX = 10_080;
-const MINUTE = 60_000;
 
 export type TradeRow = {
   readonly tid: number;
@@ -45,7 +44,7 @@ export class TradeHistory {
     this.last = trade.price;
     this.#trades.push(trade);
     if (this.#trades.length >= 2 * TRADES_MAX) this.#trades = this.#trades.slice(-TRADES_MAX);
-    const start = trade.at - (trade.at % MINUTE);
+    const start = trade.at - (trade.at % MINUTE_MS);
     let candle = this.#candles[this.#candles.length - 1];
     if (!candle || candle.start < start) {
       candle = candleOf(start, trade);

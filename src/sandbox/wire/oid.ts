@@ -1,7 +1,7 @@
 /**
  * Order ids: 16 characters of [A-Za-z0-9] (public-facts 3), random for account orders, derived for simulator orders.
  */
-import type { Random } from '../../core/index.ts';
+import { mixed, type Random } from '../../core/index.ts';
 
 const CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -33,12 +33,4 @@ export function derivedOid(salt: number, id: number): string {
     }
   }
   return oid;
-}
-
-/** Mixes the bits of a 32-bit number: a bijection in which every output bit depends on every input bit. */
-function mixed(word: number): number {
-  let h = word | 0;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return h ^ (h >>> 16);
 }

@@ -9,10 +9,9 @@ import { walk } from '../model/walk.ts';
 export type LogSeconds = { readonly from: number; readonly values: Float64Array };
 
 /**
- * Samples the mid price at the end of each second, or the last trade price if the recording has no book. `onShare`
- * receives the processed share, from 0 to 1.
+ * Samples the mid price at the end of each second, or the last trade price if the recording has no book.
  */
-export function logSecondsOf(tape: Tape, onShare?: (share: number) => void): LogSeconds {
+export function logSecondsOf(tape: Tape): LogSeconds {
   const { columns, gaps } = tape;
   const from = Math.floor((columns.at[0] ?? 0) / 1_000);
   const length = Math.floor((columns.at[columns.length - 1] ?? 0) / 1_000) - from + 1;
@@ -23,20 +22,16 @@ export function logSecondsOf(tape: Tape, onShare?: (share: number) => void): Log
   const passTo = (at: number): void => {
     for (; second * 1_000 + 1_000 <= at; second++) values[second - from] = Math.log(price);
   };
-  walk(
-    tape,
-    {
-      time: passTo,
-      touch: (_at, { bid, ask }) => {
-        hasBook = true;
-        price = (bid + ask) / 2;
-      },
-      trade: (_at, traded) => {
-        if (!hasBook) price = traded;
-      },
+  walk(tape, {
+    time: passTo,
+    touch: (_at, { bid, ask }) => {
+      hasBook = true;
+      price = (bid + ask) / 2;
     },
-    onShare,
-  );
+    trade: (_at, traded) => {
+      if (!hasBook) price = traded;
+    },
+  });
   passTo((from + length) * 1_000);
   for (const gap of gaps) {
     const [a, b] = [Math.floor(gap.from / 1_000) - from, Math.ceil(gap.to / 1_000) - from];

@@ -2,7 +2,7 @@
  * Hours of the day with a much wider spread than the other hours. In these hours, the market may be closed or without
  * its makers.
  */
-import type { Millis } from '../../core/index.ts';
+import { HOUR_MS, type Millis } from '../../core/index.ts';
 import type { Tape } from '../model/tape.ts';
 import { walk } from '../model/walk.ts';
 
@@ -11,7 +11,6 @@ import { walk } from '../model/walk.ts';
  */
 export type WideHours = { readonly hours: readonly number[]; readonly spreadBps: number; readonly otherBps: number };
 
-const HOUR_MS = 3_600_000;
 /** Ratio of an hour's median spread to the usual spread, above which the hour counts as wide. */
 const FAR_BEYOND = 5;
 /** Minimum number of samples for an hour of the day to be judged. */

@@ -15,7 +15,6 @@ export const TAIL_FILE = 'rows.tail';
 export const FORMAT = 'puntas tape';
 export const VERSION = 1;
 
-export const DAY_MS = 86_400_000;
 /** Returns the UTC day of a time, such as 2026-11-21. */
 export const dayOf = (at: Millis): string => new Date(at).toISOString().slice(0, 10);
 /** Returns midnight UTC of a day such as 2026-11-21, in epoch ms; NaN if the text is not a date. */

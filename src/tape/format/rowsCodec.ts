@@ -143,15 +143,7 @@ export function blockSummaryOf(block: Buffer): BlockSummary {
 }
 
 /** Columns whose memory is reused for each block. */
-export type ColumnBuffers = {
-  readonly kind: Uint8Array;
-  readonly side: Uint8Array;
-  readonly at: Float64Array;
-  readonly local: Float64Array;
-  readonly price: Float64Array;
-  readonly amount: Float64Array;
-  readonly id: Float64Array;
-};
+export type ColumnBuffers = Omit<Columns, 'length'>;
 
 /** Allocates columns for `rows` rows. With `shared`, other threads can read the memory. */
 export function columnBuffers(rows: number, shared = false): ColumnBuffers {

@@ -2,11 +2,18 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { instrumentOf, type BookRules, type DecimalText, type Instrument, type Millis } from '../../core/index.ts';
+import {
+  DAY_MS,
+  instrumentOf,
+  type BookRules,
+  type DecimalText,
+  type Instrument,
+  type Millis,
+} from '../../core/index.ts';
 import { chunksAhead, chunksHere } from './chunksAhead.ts';
 import { blocksToRead, continuesDay, type TapeChunk } from './chunkReader.ts';
 import { ContentHash } from './contentHash.ts';
-import { bookFolder, DAY_MS, partitions, startOfDay } from './dayFiles.ts';
+import { bookFolder, partitions, startOfDay } from './dayFiles.ts';
 import { scanDay, type ScannedDay } from './scanDay.ts';
 import { KIND, TapeBuilder, type DataFlaw, type Gap, type Kind, type Tape } from '../model/tape.ts';
 import { BLOCK_ROWS } from './rowsCodec.ts';

@@ -4,13 +4,12 @@
  */
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { counted, lotOf, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
+import { DAY_MS, counted, lotOf, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
 import { syncFolder, makeFolder } from '../../guard/index.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
 import {
   bookFolder,
-  DAY_MS,
   dayFolder,
   dayOf,
   FORMAT,

@@ -1,5 +1,5 @@
 /** Rows between recordings and a tape: small chunks with line numbers, and a merge of streams by time. */
-import type { Amount, Millis, Price } from '../../core/index.ts';
+import { enlarged, type Amount, type Millis, type Price } from '../../core/index.ts';
 import { KIND, SIDE, type Columns, type Kind, type SideCode } from '../model/tape.ts';
 import { WrongFile, type Findings } from './read/findings.ts';
 
@@ -216,24 +216,14 @@ export class RowBuffer {
   #grow(): void {
     const length = this.#kind.length * 2;
     if (length > ROWS_MAX) throw new RangeError(`one line contains more than ${ROWS_MAX} rows`);
-    const bytes = (from: Uint8Array): Uint8Array<ArrayBuffer> => {
-      const to = new Uint8Array(length);
-      to.set(from);
-      return to;
-    };
-    const numbers = (from: Float64Array): Float64Array<ArrayBuffer> => {
-      const to = new Float64Array(length);
-      to.set(from);
-      return to;
-    };
-    this.#kind = bytes(this.#kind);
-    this.#side = bytes(this.#side);
-    this.#at = numbers(this.#at);
-    this.#local = numbers(this.#local);
-    this.#price = numbers(this.#price);
-    this.#amount = numbers(this.#amount);
-    this.#id = numbers(this.#id);
-    this.#line = numbers(this.#line);
+    this.#kind = enlarged(this.#kind, length);
+    this.#side = enlarged(this.#side, length);
+    this.#at = enlarged(this.#at, length);
+    this.#local = enlarged(this.#local, length);
+    this.#price = enlarged(this.#price, length);
+    this.#amount = enlarged(this.#amount, length);
+    this.#id = enlarged(this.#id, length);
+    this.#line = enlarged(this.#line, length);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Book of a tape, rebuilt row by row: sorted levels per side, best first. */
+import { enlarged } from '../../core/index.ts';
 import { KIND, SIDE, type Columns } from './tape.ts';
 
 /** Levels of one side in flat arrays, best first. */
@@ -65,12 +66,8 @@ export class RecordedSide {
 
   #insert(i: number, price: number): void {
     if (this.#length === this.#prices.length) {
-      const prices = new Float64Array(this.#length * 2);
-      const amounts = new Float64Array(this.#length * 2);
-      prices.set(this.#prices);
-      amounts.set(this.#amounts);
-      this.#prices = prices;
-      this.#amounts = amounts;
+      this.#prices = enlarged(this.#prices, this.#length * 2);
+      this.#amounts = enlarged(this.#amounts, this.#length * 2);
     }
     this.#prices.copyWithin(i + 1, i, this.#length);
     this.#amounts.copyWithin(i + 1, i, this.#length);

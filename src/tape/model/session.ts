@@ -1,7 +1,7 @@
 /**
  * Trading sessions: the weekly opening hours of a market in its time zone. Outside these hours, a recording has a gap.
  */
-import type { Millis } from '../../core/index.ts';
+import { DAY_MS, MINUTE_MS, type Millis } from '../../core/index.ts';
 import type { Gap } from './tape.ts';
 import { timeZoneOf, type TimeZone } from './timeZone.ts';
 
@@ -24,8 +24,6 @@ const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const WEEKDAYS = [1, 2, 3, 4, 5];
 const PARTS_MAX = 20;
 const DAY_MINUTES = 1_440;
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /**
  * Parses text such as `Mon-Fri 09:30-16:00@America/New_York`: days, hours and a zone. Commas separate several hours.

@@ -1,5 +1,5 @@
 /** Recorded market in memory: one column per field, one row per event, in replay order. */
-import type { BookRules, Instrument, Millis } from '../../core/index.ts';
+import { enlarged, type BookRules, type Instrument, type Millis } from '../../core/index.ts';
 import { KIND, type Columns, type Kind, type SideCode } from './columns.ts';
 import { RowSink } from './rowSink.ts';
 
@@ -106,22 +106,13 @@ export class TapeBuilder extends RowSink {
   }
 
   #grow(): void {
-    const bytes = (from: Uint8Array) => {
-      const to = new Uint8Array(from.length * 2);
-      to.set(from);
-      return to;
-    };
-    const numbers = (from: Float64Array) => {
-      const to = new Float64Array(from.length * 2);
-      to.set(from);
-      return to;
-    };
-    this.#kind = bytes(this.#kind);
-    this.#side = bytes(this.#side);
-    this.#at = numbers(this.#at);
-    this.#local = numbers(this.#local);
-    this.#price = numbers(this.#price);
-    this.#amount = numbers(this.#amount);
-    this.#id = numbers(this.#id);
+    const length = this.#kind.length * 2;
+    this.#kind = enlarged(this.#kind, length);
+    this.#side = enlarged(this.#side, length);
+    this.#at = enlarged(this.#at, length);
+    this.#local = enlarged(this.#local, length);
+    this.#price = enlarged(this.#price, length);
+    this.#amount = enlarged(this.#amount, length);
+    this.#id = enlarged(this.#id, length);
   }
 }

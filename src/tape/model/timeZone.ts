@@ -1,5 +1,5 @@
 /** Time zones: conversion between local wall-clock times and UTC, also across clock changes. */
-import type { Millis } from '../../core/index.ts';
+import { DAY_MS, type Millis } from '../../core/index.ts';
 
 /** Time zone. Times are in epoch ms. A local time is stored as the UTC time with the same date and clock time. */
 export type TimeZone = {
@@ -16,7 +16,6 @@ export type TimeZone = {
 const OFFSET = /^(?:UTC|GMT)?([+-])(\d\d)(?::?(\d\d))?$/;
 /** Granularity of clock changes, in ms. Clocks change only on a quarter hour, and at most once per day. */
 const QUARTER_MS = 15 * 60_000;
-const DAY_MS = 86_400_000;
 
 /**
  * Returns the zone of an IANA name such as America/New_York, of `Z`, or of an offset such as -04:00. Throws a

@@ -1,6 +1,7 @@
 /** Public trades as rows: taker side, price in ticks, amount in lots. */
 import {
   amountFloor,
+  nullIfOutOfRange,
   priceExact,
   type Instrument,
   type Millis,
@@ -42,8 +43,8 @@ export class TradeRecord {
   }
 
   take(trade: PublicTrade | StreamTrade): void {
-    const price = countOrNull(() => priceExact(this.#instrument, trade.price));
-    const lots = countOrNull(() => amountFloor(this.#instrument, trade.amount));
+    const price = nullIfOutOfRange(() => priceExact(this.#instrument, trade.price));
+    const lots = nullIfOutOfRange(() => amountFloor(this.#instrument, trade.amount));
     const id = Number(trade.tid);
     if (price === null || lots === null || !Number.isSafeInteger(id)) {
       this.#offGrid++;
@@ -51,14 +52,5 @@ export class TradeRecord {
     }
     const { makerOid }: Partial<StreamTrade> = trade;
     this.#call(takerCodeOf(trade.makerSide), trade.createdAt, price, lots, id, makerOid ?? null);
-  }
-}
-
-function countOrNull(count: () => number | null): number | null {
-  try {
-    return count();
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
   }
 }

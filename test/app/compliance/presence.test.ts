@@ -24,13 +24,21 @@ import {
   type QuotePresence,
 } from '../../../src/app/compliance/quotePresence.ts';
 import { replayRuns } from '../../../src/app/compliance/recordedRuns.ts';
-import { amount, isInBook, price, VirtualClock, type Millis, type Order, type Side } from '../../../src/core/index.ts';
+import {
+  DAY_MS,
+  amount,
+  isInBook,
+  price,
+  VirtualClock,
+  type Millis,
+  type Order,
+  type Side,
+} from '../../../src/core/index.ts';
 import { GAP, lineOf, type RecordedEvent } from '../../../src/live/recording/recording.ts';
 import { readRecording, recordedRunOf, recorderIn, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
 import { recordedConfig } from '../../../src/config.ts';
-import { UTC_DAY_MS } from '../../../src/messages/timeText.ts';
 import { keysOf } from '../../cli/jsonPage.ts';
 import { Folders } from '../../live/states.ts';
 import { started, worldOf } from '../../live/world.ts';
@@ -92,7 +100,7 @@ describe('the time with quotes', () => {
             ...absences.map(({ reason, ms }) => [reason, ms] as const),
           ].map(([name, ms]) => [`${day} ${name}`, ms]);
           for (const [key, ms] of rows) if (ms > 0 && !key.endsWith('no recording')) seen.set(key, ms);
-          expect(absences.reduce((sum, { ms }) => sum + ms, bothMs)).toBe(UTC_DAY_MS);
+          expect(absences.reduce((sum, { ms }) => sum + ms, bothMs)).toBe(DAY_MS);
           expect(absences).toEqual(absences.toSorted((a, b) => b.ms - a.ms));
         }
         expect(seen).toEqual(counts);
@@ -109,12 +117,12 @@ describe('the time with quotes', () => {
 
   test('has as percent of a day only a full day as 100, and nothing more than it is', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: UTC_DAY_MS }), fc.integer({ min: 0, max: 6 }), (ms, decimals) => {
+      fc.property(fc.integer({ min: 0, max: DAY_MS }), fc.integer({ min: 0, max: 6 }), (ms, decimals) => {
         const [whole = '', fraction = ''] = percentOfDay(ms, decimals === 0 ? 1 : decimals).split('.');
         const parts = BigInt(whole + fraction);
         const unit = 10n ** BigInt(fraction.length + 2);
-        expect(parts * BigInt(UTC_DAY_MS) <= BigInt(ms) * unit).toBe(true);
-        expect((parts + 1n) * BigInt(UTC_DAY_MS) > BigInt(ms) * unit).toBe(true);
+        expect(parts * BigInt(DAY_MS) <= BigInt(ms) * unit).toBe(true);
+        expect((parts + 1n) * BigInt(DAY_MS) > BigInt(ms) * unit).toBe(true);
       }),
     );
   });
@@ -229,7 +237,7 @@ describe('the certificate of a recorded bot', () => {
     for (const { bidMs, askMs, bothMs, absences } of days) {
       expect(bothMs).toBeGreaterThan(10 * SECOND);
       expect(Math.min(bidMs, askMs)).toBeGreaterThanOrEqual(bothMs);
-      expect(absences.reduce((sum, { ms }) => sum + ms, bothMs)).toBe(UTC_DAY_MS);
+      expect(absences.reduce((sum, { ms }) => sum + ms, bothMs)).toBe(DAY_MS);
     }
     const [first, second] = days.map(reasonsOf);
     expect(first!.get('paused: a look at the feed')).toBeGreaterThan(5 * SECOND);
@@ -247,7 +255,7 @@ describe('the certificate of a recorded bot', () => {
     for (const [i, day] of all.days.entries()) {
       const one = asked({ from: day.from, to: day.from });
       expect(one.days).toEqual([day]);
-      const [start, end] = [day.from, day.from + UTC_DAY_MS];
+      const [start, end] = [day.from, day.from + DAY_MS];
       const inDay = all.stops
         .filter(({ from, to }) => from < end && to > start)
         .map(({ from, to, reason }) => ({ reason, from: Math.max(from, start), to: Math.min(to, end) }));

@@ -4,6 +4,8 @@
  */
 import type { ConfigResult, LongHistory, LongRange } from '../../../console/index.ts';
 import {
+  DAY_MS,
+  HOUR_MS,
   counted,
   approximately,
   ClusteredMean,
@@ -20,17 +22,16 @@ import {
 } from '../../../core/index.ts';
 import { isBroughtForward } from '../../../live/state/ledgerEntries.ts';
 import type { LedgerFile } from '../../../live/state/ledgerFile.ts';
-import { timeText, UTC_DAY_MS } from '../../../messages/timeText.ts';
+import { timeText } from '../../../messages/timeText.ts';
 import { bookedTrade, earnedBy, isOfBook, sortedByTime, type BookNames } from '../../inspect/ledgerProfit.ts';
 import { CHANGES_MAX, shownChange, type NotedChange } from './configHistory.ts';
 import { wholePeriods } from './journalProfit.ts';
 
-const HOUR_MS = 3_600_000;
-const WEEK_MS = 7 * UTC_DAY_MS;
+const WEEK_MS = 7 * DAY_MS;
 /** Maximum number of points of a chart. A longer time has longer steps. */
 export const POINTS_MAX = 800;
 /** Intervals between points, in ms, from which the shortest possible is chosen. After the last, they double. */
-const STEPS_MS = [HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS, 8 * HOUR_MS, UTC_DAY_MS];
+const STEPS_MS = [HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS, 8 * HOUR_MS, DAY_MS];
 /** Maximum number of results; the oldest are omitted. */
 export const RESULTS_MAX = 50;
 /** Minimum effective number of days, or else of hours, from which an interval is computed. */
@@ -218,7 +219,7 @@ const plotNumber = (sum: Money | null | undefined): number | null =>
 /** Returns the shortest step with which a time has at most `POINTS_MAX` points. */
 function stepFor(ms: Millis): Millis {
   const fits = (stepMs: Millis) => ms / stepMs + 3 <= POINTS_MAX;
-  let stepMs = STEPS_MS.find(fits) ?? UTC_DAY_MS;
+  let stepMs = STEPS_MS.find(fits) ?? DAY_MS;
   while (!fits(stepMs)) stepMs *= 2;
   return stepMs;
 }
@@ -343,7 +344,7 @@ function hourlyRate(measured: readonly Stored[]) {
     stopped += held;
     if (own <= 0) continue;
     byHour.add(gain / own, own, Math.floor((after.at - 1) / HOUR_MS));
-    byDay.add(gain / own, own, Math.floor((after.at - 1) / UTC_DAY_MS));
+    byDay.add(gain / own, own, Math.floor((after.at - 1) / DAY_MS));
   }
   const mean = byDay.effective() >= CLUSTERS_MIN ? byDay : byHour;
   const clusters = mean.effective();

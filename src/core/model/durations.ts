@@ -1,0 +1,5 @@
+/** Lengths of units of time, in ms. */
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
