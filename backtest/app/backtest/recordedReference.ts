@@ -57,8 +57,11 @@ export function withRecordedSource(config: Config): Config {
   };
 }
 
-/** Returns a warning if the configuration quotes around a reference that the backtest lacks; otherwise `null`. */
-export function missingReference(config: Config, tapes: ReferenceTapes): string | null {
+/**
+ * Returns a warning if the configuration quotes around a reference that the backtest lacks; otherwise `null`. `advice`:
+ * words before the flags that add the reference.
+ */
+export function missingReference(config: Config, tapes: ReferenceTapes, advice = 'pass'): string | null {
   const wants =
     kindOf(config.strategy).needsReference === true ||
     config.fairValue?.reference !== undefined ||
@@ -66,7 +69,7 @@ export function missingReference(config: Config, tapes: ReferenceTapes): string 
     config.pull?.leader !== undefined;
   const elsewhere = externalReferenceOf(config);
   if (!wants || elsewhere === null || elsewhere.legs.some(({ book }) => tapes.has(book))) return null;
-  return `the bot quotes nothing, because the backtest has no reference price; pass ${flagsFor(elsewhere.legs.map(({ book }) => book))}`;
+  return `the bot quotes nothing, because the backtest has no reference price; ${advice} ${flagsFor(elsewhere.legs.map(({ book }) => book))}`;
 }
 
 const flagsFor = (books: readonly string[]): string => books.map(book => `--reference ${book}=DIR`).join(' ');

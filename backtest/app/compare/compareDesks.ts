@@ -201,7 +201,7 @@ function runsOf({ name, text, config }: GivenBot, { books }: DeskReport, found: 
 }
 
 const NO_REFERENCE =
-  'the bot quotes nothing, because its reference price comes from books that the configuration does not quote';
+  'the bot quotes nothing, because its reference price comes from another exchange, or from books that the configuration does not quote';
 
 /** Returns the fees of a book; the balances of the account do not matter here. */
 const feesOf = (one: Config, instrument: Instrument, first: string) =>

@@ -140,7 +140,7 @@ function reportOfBook(
   }: { readonly runs: DeskRun['reports']; readonly references: ReferenceTapes; readonly from: number },
 ): BacktestReport {
   const { source, flaws } = 'options' in tape ? tape.tape : tape;
-  const noReference = missingReference(config, references);
+  const noReference = missingReference(config, references, 'backtest this book alone, with');
   return {
     book: config.book,
     strategy: config.strategy.name,
@@ -161,9 +161,13 @@ function reportOfBook(
   };
 }
 
-/** Returns the recordings that the reference price of a book uses; none if the backtest lacks one of them. */
+/**
+ * Returns the recordings that the reference price of a book uses; none if the backtest lacks one of them. The
+ * recordings are of the bot's exchange, so they stand for no price of another exchange or of a feed.
+ */
 function referencesOf(config: Config, books: readonly Config[], tapes: readonly DeskTape[]): ReferenceTapes {
-  const wanted = externalReferenceOf(config)?.legs.map(({ book }) => book) ?? [];
+  const reference = externalReferenceOf(config);
+  const wanted = reference !== null && reference.here === reference.legs ? reference.legs.map(({ book }) => book) : [];
   const found = books.flatMap(({ book }, i) => (wanted.includes(book) ? [[book, loaded(tapes[i]!)] as const] : []));
   return new Map(found.length === wanted.length ? found : []);
 }

@@ -10,6 +10,7 @@ const BOOKS = {
   btc_mxn: { amount: '0.004', positionMax: '0.05' },
   eth_mxn: { amount: '0.1', positionMax: '2' },
 };
+const RICH = { btc: '2', usd: '100000', mxn: '4000000' };
 const BALANCES = { btc: '2', eth: '40', mxn: '4000000' };
 const config = deskConfig({ books: BOOKS, balances: BALANCES });
 const [btc, eth, usd] = deskTapes(['btc_mxn', 'eth_mxn', 'eth_usd'], 1, 60) as [Tape, Tape, Tape];
@@ -54,6 +55,42 @@ describe('the recordings of a backtest of several books', () => {
   test('come in any order', () => {
     expect(tapesOfBooks(config, [eth, btc])).toEqual([btc, eth]);
   });
+});
+
+describe('the reference price of a book', () => {
+  const pegged = (source: string, from: string) =>
+    deskConfig({
+      books: {
+        btc_mxn: {
+          ...BOOKS.btc_mxn,
+          more: [
+            `reference: { sources: [{ name: there, books: [${source}], from: ${from} }], sourcesMin: 1 }`,
+            'fairValue: { withinBps: 200, mid: {}, reference: { weight: 1 } }',
+          ],
+        },
+        btc_usd: { amount: '0.004', positionMax: '0.05' },
+        usd_mxn: { amount: '100', positionMax: '2000' },
+      },
+      balances: RICH,
+    });
+  const tapes = deskTapes(['btc_mxn', 'btc_usd', 'usd_mxn'], 1, 60);
+  const reported = async (source: string, from: string) =>
+    (await backtestDesk(options({ config: pegged(source, from), tapes, models: ['expected'] }))).books[0]!;
+
+  test('comes from the recordings of the other books', async () => {
+    const { reference, noReference, models } = await reported('btc_usd, usd_mxn', 'exchange');
+    expect([reference?.map(({ book }) => book), noReference]).toEqual([['btc_usd', 'usd_mxn'], undefined]);
+    expect(models[0]!.orders.placed).toBeGreaterThan(0);
+  });
+
+  test.each(['btc_mxn', 'btc_usd, usd_mxn'])(
+    'of another exchange is not that of this one with the same books, %s',
+    async source => {
+      const { reference, noReference, models } = await reported(source, '{ ccxt: kraken }');
+      expect([reference, models[0]!.orders.placed]).toEqual([undefined, 0]);
+      expect(noReference).toMatch(/has no reference price; backtest this book alone, with --reference btc_/);
+    },
+  );
 });
 
 describe('a backtest of several books', () => {

@@ -19,6 +19,8 @@ export type WantedBook = {
   readonly positionMax: string;
   readonly lossMax?: string;
   readonly toleranceBps?: number;
+  /** Further sections of the book, one on each line. */
+  readonly more?: readonly string[];
 };
 
 export type WantedDesk = {
@@ -35,11 +37,12 @@ export function deskConfig(wanted: WantedDesk): Config {
   const { books, balances, more = '', halfSpreadBps = 8, privatePerMinute = 1_000, decideEveryMs = 500 } = wanted;
   const names = Object.keys(books);
   const sections = (name: string, indent: string): string => {
-    const { amount, positionMax, lossMax = '100000000', toleranceBps = 2 } = books[name]!;
+    const { amount, positionMax, lossMax = '100000000', toleranceBps = 2, more: own = [] } = books[name]!;
     return [
       `strategy: { name: ladder, reference: mid, halfSpreadBps: ${halfSpreadBps}, levels: 2, levelSpacingBps: 6, amount: '${amount}', refreshToleranceBps: ${toleranceBps}, minEdgeBps: -1000, skew: { priceBpsAtLimit: 10, sizeRange: '${positionMax}' } }`,
       `limits: { positionMax: '${positionMax}', orderValueMax: '1000000', ordersMax: 8, collarBps: 500, drawdownMax: '${lossMax}', dayLossMax: '${lossMax}' }`,
       'halts: { fillsPer10Min: 10000, refusalsPerMinute: 10000, unknownsPerMinute: 10000, messagesPerMinute: 10000 }',
+      ...(indent === '' ? [] : own),
     ]
       .map(line => `${indent}${line}\n`)
       .join('');
