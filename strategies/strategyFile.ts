@@ -133,8 +133,7 @@ export const sectionSchema = ({ parameters, tolerance, warmup, history }: FileDe
       const wrong = (message: string) => context.addIssue({ code: 'custom', path: ['file'], message });
       if (!survivesJson(section))
         wrong('expected a file whose parameters are JSON values after the check, without transformations');
-      const { priceBps, amountShare, maxAgeMs } = tolerance(section);
-      if (!(priceBps >= 0 && amountShare >= 0 && maxAgeMs >= 0))
+      if (!isToleranceAllowed(tolerance(section)))
         wrong(
           'expected a file whose function tolerance returns priceBps, amountShare and maxAgeMs, numbers of at least 0',
         );
@@ -142,14 +141,25 @@ export const sectionSchema = ({ parameters, tolerance, warmup, history }: FileDe
         ['warmup', warmup(section)],
         ['history', history(section)],
       ] as const)
-        if (!(ms >= 0 && ms <= WARMUP_MAX_MS))
-          wrong(`expected a file whose function ${key} returns 0 to ${WARMUP_MAX_MS} ms`);
+        if (!isTimeAllowed(ms)) wrong(`expected a file whose function ${key} returns 0 to ${WARMUP_MAX_MS} ms`);
       if (section['historyTape'] !== undefined && !(history(section) > 0))
         context.addIssue({
           ...{ code: 'custom', path: ['historyTape'] },
           message: 'expected no tape, because the strategy file needs no history',
         });
     });
+
+/** Whether a result of `warmup` or `history` is allowed: ms from 0 to `WARMUP_MAX_MS`. */
+export const isTimeAllowed = (ms: unknown): boolean => typeof ms === 'number' && ms >= 0 && ms <= WARMUP_MAX_MS;
+
+/** Whether a result of `tolerance` is allowed. */
+export function isToleranceAllowed(found: unknown): boolean {
+  const values = (found ?? {}) as Readonly<Record<string, unknown>>;
+  return ['priceBps', 'amountShare', 'maxAgeMs'].every(key => {
+    const value = values[key];
+    return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  });
+}
 
 function survivesJson(value: unknown): boolean {
   try {

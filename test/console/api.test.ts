@@ -230,6 +230,34 @@ describe('an action', () => {
     },
   );
 
+  const SAMPLES: Readonly<Record<string, unknown>> = { ...SAID, ...CHANGE, book: 'eth_mxn', minutes: 30 };
+  /** Fields of an action's route, each with a value of its own. */
+  const fieldsOf = (action: (typeof API_ACTIONS)[number]): Readonly<Record<string, unknown>> => {
+    const { properties } = routes.find(([name]) => name === action)![1].body as { properties: object };
+    return Object.fromEntries(Object.keys(properties).map(key => [key, SAMPLES[key] ?? `no sample of ${key}`]));
+  };
+  const flat = ({ change, ...request }: ActionRequest) => ({ ...request, ...change });
+
+  test.each(API_ACTIONS)(
+    '%s is handed over with every field of its route, as it is sent, and so is its preview',
+    async action => {
+      const { post, acts, previews } = await apiWith();
+      const body = fieldsOf(action);
+      expect((await post(API_ROUTES[action].path, OPERATOR, body)).status).toBe(200);
+      expect(flat(acts[0]![0])).toEqual({ minutes: null, costMax: null, action, ...body });
+      expect((await post(API_ROUTES.preview.path, OPERATOR, { action, ...body })).status).toBe(200);
+      expect(flat(previews[0]!)).toEqual(flat(acts[0]![0]));
+    },
+  );
+
+  test('that changes a parameter is none without the digest of what was shown', async () => {
+    const { post, acts, previews } = await apiWith();
+    const { digest: _, ...body } = fieldsOf('set');
+    expect((await post(API_ROUTES.set.path, OPERATOR, body)).status).toBe(422);
+    await post(API_ROUTES.preview.path, OPERATOR, { action: 'set', ...body });
+    expect([acts, previews.filter(({ change }) => change !== undefined)]).toEqual([[], []]);
+  });
+
   test('that was done before is answered as a repeated one, with what it did then', async () => {
     const { post } = await apiWith();
     const answer = await post('/api/v1/actions/halt', OPERATOR, SAID, { 'idempotency-key': 'repeated-key' });

@@ -1,4 +1,5 @@
 /** The watch over one bot in virtual time: how often it asks, when it backs off, and since when a bot is silent. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../src/core/index.ts';
 import { ASK_EVERY_MS, BotWatch, DENIED_PAUSE_MS, STANDSTILL_MS } from '../../src/fleet/botWatch.ts';
@@ -52,6 +53,21 @@ describe('a watch', () => {
     await clock.advance(15_000);
     expect(watch.heard).toMatchObject({ state: 'heard', problem: null });
     expect(watch.heard.heardAgoMs).toBeLessThanOrEqual(ASK_EVERY_MS);
+  });
+
+  test('pauses after each failure as after as many failures from the start, whatever was before an answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }), async fails => {
+        const [always, { watch }] = [watched(() => down), watched(asked => (fails[asked - 1] ? down : fresh(asked)))];
+        const pauses: number[] = [];
+        for (const _ of fails) pauses.push(await always.watch.askOnce());
+        let failed = 0;
+        for (const fail of fails) {
+          failed = fail ? failed + 1 : 0;
+          expect(await watch.askOnce()).toBe(fail ? pauses[failed - 1] : ASK_EVERY_MS);
+        }
+      }),
+    );
   });
 
   test('keeps the last summary of a console that falls silent, with the time since which it is', async () => {

@@ -6,6 +6,7 @@ import { money, moneyOf, textOfMoney } from '../../src/core/index.ts';
 import type { HeardState } from '../../src/fleet/botWatch.ts';
 import { summaryIn } from '../../src/fleet/botAnswer.ts';
 import { fleetView } from '../../src/fleet/fleetView.ts';
+import { between } from '../draws.ts';
 import { summaryWith } from './doubles.ts';
 
 const heard = (summary: BotSummary | null, change: Partial<HeardState> = {}): HeardState => ({
@@ -168,6 +169,43 @@ describe('sums', () => {
     );
   });
 
+  test('tell bots apart that differ only in name, book or money, and join the rows of one that a third row connects', () => {
+    const listing = fc.record({
+      instance: fc.constantFrom('ana', 'bea'),
+      book: fc.constantFrom('btc_mxn', 'eth_mxn'),
+      kind: fc.constantFrom<SummaryRun['money']>('real', 'paper', 'play'),
+      // Times of the opening and of the newest run are the same in all bots.
+      knows: fc.constantFrom('opening', 'run', 'both'),
+    });
+    fc.assert(
+      fc.property(fc.array(listing, { minLength: 1, maxLength: 12 }), listings => {
+        const { bots, sums } = view(
+          listings.map(({ instance, book, kind, knows }) =>
+            heard(
+              summaryWith({
+                ...{ instance, book, base: book.slice(0, 3), money: kind, profit: null },
+                ledgerSince: knows === 'run' ? null : '2026-11-20T14:05:00.000Z',
+                ...(knows === 'opening' ? {} : { number: 7, startedAt: 1_000 }),
+              }),
+            ),
+          ),
+        );
+        const nameOf = ({ instance, book, kind }: (typeof listings)[number]) => `${instance} ${book} ${kind}`;
+        const names = [...new Set(listings.map(nameOf))];
+        const expected = names.map(name => {
+          const known = new Set(listings.filter(each => nameOf(each) === name).map(({ knows }) => knows));
+          return known.has('both') ? 1 : known.size;
+        });
+        expect(
+          names.map(name => bots.filter((row, i) => nameOf(listings[i]!) === name && row.sameAs === null)),
+        ).toEqual(expected.map(count => expect.objectContaining({ length: count }) as unknown));
+        expect(sums.reduce((all, each) => all + each.bots, 0)).toBe(expected.reduce((all, each) => all + each, 0));
+        for (const [i, { sameAs }] of bots.entries())
+          if (sameAs !== null) expect(nameOf(listings[Number(sameAs.slice('bot'.length))]!)).toBe(nameOf(listings[i]!));
+      }),
+    );
+  });
+
   test('count the row that is heard, where the same bot is also listed at an address that is silent', () => {
     const same = bot();
     const { sums, bots } = view([heard(same, { state: 'silent', problem: 'gone' }), heard(same)]);
@@ -206,6 +244,16 @@ describe('sums', () => {
         ?.profit;
     expect(rate(50_000)).toBe('12500');
     expect(rate(61_000)).toBeNull();
+  });
+
+  test.each(
+    (['real', 'paper', 'play'] as const).flatMap(of => (['real', 'paper', 'play'] as const).map(by => [of, by])),
+  )('of %s money have a rate from a book of %s money, unless only one of both is play money', (of, by) => {
+    const { bots } = view([
+      heard(bot({ book: 'usd_mxn', base: 'usd', money: by })),
+      heard(bot({ book: 'eth_usd', base: 'eth', quote: 'usd', money: of })),
+    ]);
+    expect(bots[1]!.profit).toBe((of === 'play') === (by === 'play') ? '12500' : null);
   });
 
   test('take no price of a bot that does not run, or whose recording stands still', () => {
@@ -324,6 +372,20 @@ describe('a row', () => {
       { level: 'error', text: 'dayLossMax: 95% of the limit used' },
       { level: 'error', text: '1 error, 2 warnings in the last hour; last: stream is late' },
     ]);
+  });
+
+  test('has ages that grow with the time since its summary, and the uptime of its worse side', () => {
+    const share = between(0, 1);
+    const ms = fc.integer({ min: 0, max: 1e9 });
+    fc.assert(
+      fc.property(share, share, ms, ms, (bid, ask, before, later) => {
+        const rowAfter = (heardAgoMs: number) => view([heard(bot({ uptime: { bid, ask } }), { heardAgoMs })]).bots[0]!;
+        const [early, late] = [rowAfter(before), rowAfter(before + later)];
+        const ages = (row: typeof early) => [row.heardAgoMs, row.figuresAgoMs!, row.lastFill!.agoMs];
+        expect(ages(late)).toEqual(ages(early).map(age => age + later));
+        expect(early.uptime).toBe(bid < ask ? bid : ask);
+      }),
+    );
   });
 
   test('says since when a bot sends no heartbeat, although its console answers', () => {

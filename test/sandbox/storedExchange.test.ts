@@ -313,6 +313,22 @@ test('an account file of another copy of the state is refused, whatever number o
   expect(() => opened(clock, rows, { ledger: later })).not.toThrow();
 });
 
+test('an account file is refused exactly if it lacks a start that the ledger knows, however many it lacks', () => {
+  const [clock, rows] = [new VirtualClock(), new Rows()];
+  const left = Array.from({ length: 5 }, () => {
+    clock.step(1_000);
+    const { stored } = opened(clock, rows);
+    stored.close();
+    return { ledger: { opens: stored.opens, start: stored.start }, rows: new Map(rows.rows) };
+  });
+  for (const [i, { ledger }] of left.entries())
+    for (const [j, copy] of left.entries()) {
+      const open = () => opened(clock, new Rows(copy.rows), { ledger }).stored.close();
+      if (j < i) expect(open).toThrow('is older than the ledger of its bot');
+      else expect(open).not.toThrow();
+    }
+});
+
 test('an order of a process that was killed before it stored a time meets a market that was unseen', () => {
   const [clock, rows] = [new VirtualClock(), new Rows()];
   const before = opened(clock, rows, { isFresh: () => false });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ownFillModel } from '../../backtest/index.ts';
-import { levelModel } from '../../src/fills/index.ts';
+import { hypothesisQueue, levelModel } from '../../src/fills/index.ts';
 import { fillModelIn, strategyFileOf, StrategyFileError } from '../../strategies/index.ts';
 import { btcMxn } from '../core/market.ts';
 import { frontsOf, orderAt, step } from '../fills/fronts.ts';
@@ -28,6 +28,44 @@ describe('a fill model file', () => {
         expect(frontsOf(queue, displayed, steps)).toEqual(frontsOf(levelModel('expected').queue, displayed, steps));
       }),
       runsOf(500, 100),
+    );
+  });
+
+  test('with the rule of a hypothesis keeps every order in the place of that hypothesis, and splits no cancel of nothing', () => {
+    // Lots of an order ahead of it only behind all displayed ones: a file has no other way to hide them.
+    const factors = fc.constantFrom([0.25, 0], [0.5, 0], [1, 0], [1.5, 0], [4, 0], [1, 0.5], [1, 8], [2, 1]);
+    fc.assert(
+      fc.property(
+        factors,
+        fc.constantFrom(1, 2),
+        fc.oneof(fc.constant(0), fc.nat(50)),
+        fc.array(fc.oneof(step, fc.constant({ traded: 0, after: 0 })), { maxLength: 20 }),
+        (of, power, displayed, steps) => {
+          const [shown = 1, own = 0] = of;
+          const { queue } = modelOf(
+            ownFile(`make: () => ({
+  ahead: ({ displayed, amount }) => ${shown} * displayed + ${own} * amount,
+  canceledBehind: (ahead: number, behind: number) => {
+    if (ahead + behind === 0) throw new Error('nothing to split');
+    return behind ** ${power} / (behind ** ${power} + ahead ** ${power});
+  },
+})`),
+          );
+          const hypothesis = hypothesisQueue({ cancels: power === 2 ? 'power2' : 'power1', shown, own });
+          const fronts = frontsOf(hypothesis, displayed, steps);
+          expect(frontsOf(queue, displayed, steps)).toEqual(fronts.map(front => expect.closeTo(front, 6) as number));
+        },
+      ),
+      runsOf(300, 60),
+    );
+  });
+
+  test.each(['-0.01', '1.01', '2', 'NaN', "'0.5'", 'null'])('splits no cancel by the share %s', share => {
+    const { queue } = modelOf(
+      ownFile(`make: () => ({ ahead: ({ displayed }) => displayed, canceledBehind: () => (${share}) as never })`),
+    );
+    expect(() => frontsOf(queue, 20, [{ traded: 0, after: 10 }])).toThrow(
+      /canceledBehind: expected a number from 0 to 1/,
     );
   });
 

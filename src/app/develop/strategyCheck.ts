@@ -15,10 +15,13 @@ import {
 } from '../../core/index.ts';
 import {
   definitionIn,
+  isTimeAllowed,
+  isToleranceAllowed,
   oneLine,
   STRATEGY_LAWS,
   StrategyFileError,
   thrownText,
+  WARMUP_MAX_MS,
   type FileDefinition,
   type LimitsAsked,
   type StrategyCode,
@@ -46,20 +49,8 @@ export function strategyVerdicts(
   of: StrategyCode,
   parameters: Readonly<Record<string, unknown>> | null,
 ): readonly StrategyVerdict[] {
-  const definition = definitionIn(of);
-  const { shape } = definition.parameters;
-  const usual = Object.fromEntries(Object.entries(USUAL).filter(([key]) => key in shape));
-  const parsed = definition.parameters.safeParse(parameters ?? usual);
-  if (!parsed.success) {
-    const [first] = parsed.error.issues;
-    const key = first?.path.map(String).join('.');
-    throw new StrategyFileError(
-      `${of.file}: parameters: ${key}: ${first?.message}; pass -c CONFIG, a configuration with the values of this strategy`,
-    );
-  }
-  const instrument = checkedInstrument();
-  const make = () => definition.make(parsed.data, instrument);
-  const functions = { law: FUNCTIONS_LAW, violation: functionViolation(of.file, definition, parsed.data, make) };
+  const functions = functionsVerdict(of, parameters);
+  const { make, instrument } = checkedFile(of, parameters);
   const laws = STRATEGY_LAWS.map(({ name: law, violation }, i) => {
     // Views of its own for each law: a file that remembers those of another law would know these in advance.
     const random = randomOf(1 + i);
@@ -75,6 +66,31 @@ export function strategyVerdicts(
     return { law, violation: null };
   });
   return [functions, ...laws];
+}
+
+/** Checks the optional functions of a strategy file. Arguments and errors are those of `strategyVerdicts`. */
+export function functionsVerdict(
+  of: StrategyCode,
+  parameters: Readonly<Record<string, unknown>> | null,
+): StrategyVerdict {
+  const { definition, values, make } = checkedFile(of, parameters);
+  return { law: FUNCTIONS_LAW, violation: functionViolation(of.file, definition, values, make) };
+}
+
+function checkedFile(of: StrategyCode, parameters: Readonly<Record<string, unknown>> | null) {
+  const definition = definitionIn(of);
+  const { shape } = definition.parameters;
+  const usual = Object.fromEntries(Object.entries(USUAL).filter(([key]) => key in shape));
+  const parsed = definition.parameters.safeParse(parameters ?? usual);
+  if (!parsed.success) {
+    const [first] = parsed.error.issues;
+    const key = first?.path.map(String).join('.');
+    throw new StrategyFileError(
+      `${of.file}: parameters: ${key}: ${first?.message}; pass -c CONFIG, a configuration with the values of this strategy`,
+    );
+  }
+  const [values, instrument] = [parsed.data, checkedInstrument()];
+  return { definition, values, instrument, make: () => definition.make(values, instrument) };
 }
 
 export const FUNCTIONS_LAW =
@@ -112,7 +128,7 @@ function functionViolation(
     [
       'tolerance',
       () => definition.tolerance(parameters as never),
-      isTolerance,
+      isToleranceAllowed,
       'priceBps, amountShare and maxAgeMs, numbers of at least 0',
     ],
   ];
@@ -137,7 +153,10 @@ function functionViolation(
 const timeCalls = (definition: FileDefinition, parameters: object) =>
   (['warmup', 'history'] as const).map(
     key =>
-      [key, () => definition[key](parameters as never), (ms: unknown) => Number(ms) >= 0, 'ms of at least 0'] as const,
+      [
+        ...([key, () => definition[key](parameters as never), isTimeAllowed] as const),
+        `ms of at least 0 and at most ${WARMUP_MAX_MS}`,
+      ] as const,
   );
 
 const isTextOrNull = (found: unknown): boolean => found === null || (typeof found === 'string' && found !== '');
@@ -147,10 +166,6 @@ const isProblems = (found: unknown): boolean =>
     const { key, message } = (one ?? {}) as { readonly key?: unknown; readonly message?: unknown };
     return typeof key === 'string' && typeof message === 'string';
   });
-const isTolerance = (found: unknown): boolean => {
-  const values = (found ?? {}) as Readonly<Record<string, unknown>>;
-  return ['priceBps', 'amountShare', 'maxAgeMs'].every(key => Number(values[key]) >= 0);
-};
 
 /** Book like btc_mxn: one bps at a price of 150,000 ticks is 15 ticks. */
 const checkedInstrument = (): Instrument =>

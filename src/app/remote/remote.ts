@@ -18,7 +18,7 @@ import type { ActionAsk } from '../actions/actions.ts';
 import { consoleActions } from '../console/consoleActions.ts';
 import { replaysOf } from '../console/replays.ts';
 import { readChatUpdate } from './chatUpdate.ts';
-import { RemoteControl } from './remoteControl.ts';
+import { RemoteControl, type RemoteOptions } from './remoteControl.ts';
 import { SharedWork } from '../inspect/sharedWork.ts';
 import { SendQueue } from './sendQueue.ts';
 import { MESSAGE_MAX, TelegramApi, type ApiResult } from './telegramApi.ts';
@@ -70,16 +70,6 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
   };
   const nameOfBot = (): string => (booksNow().length === 0 ? `${config.instance} ${book}` : config.instance);
   const replays = replaysOf({ config: { book, state, metrics, exchange }, bot }, clock);
-  const previews = new SharedWork<readonly string[]>();
-  const preview = (asked: ActionAsk) => {
-    const replayed = () => replays.preview(asked, () => undefined);
-    // A resume is bound to the stops of its own preview, so it has no part in an earlier one.
-    return previewWithin(
-      asked,
-      clock,
-      asked.action === 'resume' ? replayed() : previews.of(previewKey(asked), replayed),
-    );
-  };
   const queue = new SendQueue(clock, onTrouble);
   const closing = () => void api.close();
   signal.addEventListener('abort', closing);
@@ -94,13 +84,8 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
       ...{ chats, users, canResume, ownName, clock },
       botName: () => (isPaperState(bot.stateDir) ? `${nameOfBot()} (paper)` : nameOfBot()),
       books: booksNow,
-      stoppedBooks: () => booksWithLatches(bot.stateDir),
-      pauseNow: of => {
-        const { stateDir } = bot;
-        return pauseAt(of === undefined ? latchIn(stateDir) : bookLatchIn(stateDir, of), clock.now());
-      },
       newId: () => randomBytes(24).toString('base64url'),
-      actions: consoleActions(bot, clock, () => false, preview, 'telegram'),
+      ...remoteBot(bot, clock, asked => replays.preview(asked, () => undefined)),
       read: what => replays.read({ what, as: 'text' }),
       send: (chat, text, button) => queue.add(() => api.send(chat, cut(text, MESSAGE_MAX), button)),
       acknowledge: (id, text) => queue.add(() => api.acknowledge(id, text)),
@@ -114,6 +99,26 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
     replays.close();
     await api.close();
   }
+}
+
+/** Returns what the remote control reads and does in the state directory of a bot. `replayed` previews an action. */
+export function remoteBot(
+  bot: WhichBot,
+  clock: Clock,
+  replayed: (asked: ActionAsk) => Promise<readonly string[]>,
+): Pick<RemoteOptions, 'stoppedBooks' | 'pauseNow' | 'actions'> {
+  const { stateDir } = bot;
+  const previews = new SharedWork<readonly string[]>();
+  const preview = (asked: ActionAsk) => {
+    const made = () => replayed(asked);
+    // A resume is bound to the stops of its own preview, so it has no part in an earlier one.
+    return previewWithin(asked, clock, asked.action === 'resume' ? made() : previews.of(previewKey(asked), made));
+  };
+  return {
+    stoppedBooks: () => booksWithLatches(stateDir),
+    pauseNow: of => pauseAt(of === undefined ? latchIn(stateDir) : bookLatchIn(stateDir, of), clock.now()),
+    actions: consoleActions(bot, clock, () => false, preview, 'telegram'),
+  };
 }
 
 /** Returns the key of a preview: requests with equal keys have the same preview. */

@@ -94,6 +94,18 @@ describe('a flatten', () => {
     },
   );
 
+  test('with another maximum cost replaces the earlier one, and the same again does not', async () => {
+    const made = hedged();
+    const running = await started(made);
+    const asked = () => flattenIn(made.stateDir).read();
+    await executeAction(botOf(made), { ...ask('900'), id: 'first' }, made.clock);
+    await executeAction(botOf(made), { ...ask('900'), id: 'again' }, made.clock);
+    expect(asked()).toMatchObject({ id: 'first', costMax: moneyOf('900') });
+    await executeAction(botOf(made), { ...ask('500'), id: 'other' }, made.clock);
+    expect(asked()).toMatchObject({ id: 'other', costMax: moneyOf('500') });
+    await running.stop();
+  });
+
   test('is refused where inventory leaves by quotes alone', async () => {
     const made = worldOf(3, {});
     worlds.push(made);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { setPaperStateAside } from '../../../src/app/actions/freshPaper.ts';
+import { latchIn } from '../../../src/live/safety/latch.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { openPaperAccount, PAPER_ACCOUNT_FILE, readPaperAccount } from '../../../src/live/state/paperAccount.ts';
 import { claimState } from '../../../src/live/state/paperMark.ts';
@@ -136,6 +137,23 @@ test.each<readonly [string, () => void]>([
   putBack();
   await isWhole();
   expect(aside().filter(one => one.includes('refused'))).toEqual([]);
+});
+
+const STOP = { reason: 'odd fills', at: 1, by: 'person', who: 'Ana' } as const;
+test.each<readonly [string, () => void]>([
+  ['halt', () => latchIn(dir).set(STOP)],
+  ['pause', () => latchIn(dir).setPause({ ...STOP, until: null })],
+  ['reduce-only', () => latchIn(dir).setReduce(STOP)],
+])('a %s of the earlier account or of the new one is moved by no start', async (_, stop) => {
+  used();
+  const { putBack } = await setPaperStateAside(dir, clock, PURPOSE);
+  const moved = aside();
+  used();
+  stop();
+  expect(putBack()).toContain('is held');
+  const later = { ...clock, now: () => clock.now() + 60_000 };
+  await expect(setPaperStateAside(dir, later, PURPOSE)).rejects.toThrow(/trading is held .*; resume first/);
+  expect(aside()).toEqual(moved);
 });
 
 test('a refused start puts nothing back over a new account that a process has open', async () => {

@@ -18,6 +18,7 @@ import { API_PROPOSED } from '../../../src/console/apiSchemas.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { PROPOSAL_ID, PROPOSED_ACTIONS } from '../../../src/live/mailbox/kinds.ts';
+import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { runsOf } from '../../many.ts';
@@ -238,15 +239,37 @@ describe('the desk', () => {
 
   test('keeps the last closed proposals only, and no decision without its proposal', async () => {
     const one = desk();
-    for (let at = 0; at < 60; at++) {
+    const open = await one.propose(pause);
+    const ids: string[] = [];
+    for (let n = 0; n < 60; n++) {
+      await clock.advance(10_000);
       const { id, digest } = await one.propose(pause);
       rejectProposal(bot(), { id, digest }, ANA, clock.now());
-      await clock.advance(60_000);
+      ids.push(id);
     }
+    await clock.advance(10_000);
     const made = await one.propose(pause);
     const all = proposalsIn(bot(), clock.now());
-    expect(all[0]).toEqual(made);
-    expect(all.filter(({ state }) => state === 'rejected')).toHaveLength(50);
+    expect(all.map(({ id }) => id)).toEqual([made.id, ...ids.slice(-50).toReversed(), open.id]);
+    expect(
+      new NumberedMailbox(dir, 'decision')
+        .waiting()
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(ids.slice(-50).sort());
+  });
+
+  test('is refused if others fill the list while it is previewed', async () => {
+    const other = desk();
+    const one = new ProposalDesk({
+      ...{ bot: bot(), clock, newId: newProposalId },
+      preview: async ask => {
+        for (let n = 0; n < OPEN_PROPOSALS_MAX; n++) await other.propose(pause);
+        return preview(ask);
+      },
+    });
+    await expect(one.propose(pause)).rejects.toThrow(/are open/);
+    expect(proposalsIn(bot(), clock.now())).toHaveLength(OPEN_PROPOSALS_MAX);
   });
 
   test('stores texts of an agent on one line, without control characters', async () => {

@@ -27,4 +27,26 @@ describe('the preview of a resume', () => {
     expect(text).not.toContain('then: none');
     await running.stop();
   });
+
+  test.each([
+    { set: ['halt', 'pause'], isQuoting: false },
+    { set: ['reduce', 'pause'], isQuoting: false },
+    { set: ['halt', 'reduce'], isQuoting: true },
+    { set: ['reduce'], isQuoting: true },
+  ] as const)('of $set has quotes exactly if no stop stays in force', async ({ set, isQuoting }) => {
+    const world = worldOf(61);
+    worlds.push(world);
+    const running = await started(world);
+    await world.clock.advance(20_000);
+    const bot = { configFile: undefined, stateDir: world.stateDir };
+    const ask = { by: 'ana', via: 'command', reason: 'a look at it' } as const;
+    const clock = Object.assign(Object.create(world.clock) as typeof world.clock, { now: () => Date.now() });
+    for (const action of set) await executeAction(bot, { ...ask, id: action, action }, clock);
+    await world.clock.advance(20_000);
+    const { lines } = await previewAction(bot, { ...ask, id: 'b', action: 'resume' }, clock);
+    const then = lines.filter(line => /^ +(?:bid|ask) \d/.test(line));
+    expect(lines.some(line => line.includes('would stay in force'))).toBe(!isQuoting);
+    expect([set, lines, then.length > 0]).toEqual([set, lines, isQuoting]);
+    await running.stop();
+  });
 });

@@ -1,18 +1,22 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ACTION_NAMES, type ActionAsk } from '../../../src/app/actions/actions.ts';
 import { actionsIn, noteAction } from '../../../src/app/actions/actionJournal.ts';
 import { BesideRun } from '../../../src/app/console/besideRun.ts';
 import { consoleAccess, LoginEvents } from '../../../src/app/console/consoleAccess.ts';
-import { actionEvents, consoleActions } from '../../../src/app/console/consoleActions.ts';
+import { actionEvents, consoleActions, shownParameters } from '../../../src/app/console/consoleActions.ts';
 import { ConsoleReplayer } from '../../../src/app/console/consoleReplayer.ts';
 import { loadConfig, type Config, type ConsoleSettings } from '../../../src/config.ts';
 import { moneyOf, VirtualClock } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
+import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
+import { shippedConfig } from '../../../src/wiring/configFile.ts';
+import { runsOf } from '../../many.ts';
 
 let dir: string;
 beforeAll(() => void (dir = mkdtempSync(join(tmpdir(), 'puntas-doors-'))));
@@ -164,6 +168,67 @@ describe('an action of the console', () => {
     expect(actionsIn(stateDir)).toMatchObject([{ action: 'pause', by: 'Ana', via: 'console', end: 'done' }]);
   });
 
+  test('is refused exactly if a stop that it would replace or end has changed since its preview', async () => {
+    const pause = fc.option(
+      fc.record({ reason: fc.constantFrom('lunch', 'odd'), until: fc.constantFrom(null, 3_000) }),
+    );
+    const stops = fc.record({ pause, isReduceOnly: fc.boolean() });
+    // Stops of the whole bot, of the book of the action, and of another book.
+    const all = fc.tuple(stops, stops, stops);
+    const [own, other] = ['eth_mxn', 'usd_mxn'];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('pause', 'resume'),
+        fc.boolean(),
+        all,
+        fc.option(all),
+        fc.constantFrom(1_000, 5_000),
+        async (action, isOfBook, before, after, waitMs) => {
+          const stateDir = mkdtempSync(join(dir, 'state-'));
+          const clock = new VirtualClock(1_000_000);
+          const start = clock.now();
+          const latches = [latchIn(stateDir), bookLatchIn(stateDir, own), bookLatchIn(stateDir, other)];
+          const set = (all: typeof before) => {
+            for (const [i, { pause, isReduceOnly }] of all.entries()) {
+              const [latch, found] = [latches[i]!, latches[i]!.readPause()];
+
+              if (found !== null) latch.endPause(found, { reason: 'over', at: clock.now(), by: 'person' });
+              latch.liftReduce('over', clock.now());
+              const after = pause?.until ?? null;
+              const until = after === null ? null : start + after;
+              if (pause !== null) latch.setPause({ reason: pause.reason, at: start, by: 'person', who: 'Bea', until });
+              if (isReduceOnly) latch.setReduce({ reason: 'losses', at: start, by: 'bot' });
+            }
+          };
+          const basis = (all: typeof before) =>
+            all.flatMap(({ pause, isReduceOnly }, i) => {
+              const isOver = start + (pause?.until ?? Infinity) <= clock.now();
+              const isAsked = action === 'resume' || i === 0 || (i === 1 && isOfBook);
+              return isAsked ? [isOver ? null : pause, action === 'resume' && isReduceOnly] : [];
+            });
+          set(before);
+          const bot = { stateDir, configFile: shippedConfig('desk') };
+          const actions = consoleActions(
+            bot,
+            clock,
+            () => false,
+            async () => [],
+          );
+          const request = { ...ask, action, ...(isOfBook && { book: own }) };
+          const prepared = await actions.prepare(request, quiet);
+          const seen = basis(before);
+          await clock.advance(waitMs);
+          if (after !== null) set(after);
+          const isChanged = JSON.stringify(basis(after ?? before)) !== JSON.stringify(seen);
+          const { lines } = await prepared.execute();
+          const refusal = 'the stops in force have changed since the preview; preview the action again';
+          expect(lines.includes(refusal)).toBe(isChanged);
+        },
+      ),
+      runsOf(300, 60),
+    );
+  });
+
   test('closes everything only where there is a hedger, at no more than was allowed', async () => {
     const stateDir = mkdtempSync(join(dir, 'state-'));
     const previews: ActionAsk[] = [];
@@ -200,6 +265,22 @@ describe('an action of the console', () => {
     expect(previews.map(({ id }) => id)).not.toContain(entry?.id);
     for (const costMax of [null, '', '0', '-1', '1e9'])
       await expect(actions.prepare({ ...ask, action: 'flatten', costMax }, quiet)).rejects.toThrow('--max-cost');
+  });
+
+  test('that changed a parameter is among the last 20 changes, the newest first, and a refused one is not', () => {
+    const stateDir = mkdtempSync(join(dir, 'state-'));
+    for (let n = 0; n < 60; n++)
+      noteAction(
+        stateDir,
+        n,
+        {
+          ...{ id: `s-${n}`, action: 'set', reason: 'odd fills', by: 'Ana', via: 'console' },
+          ...{ key: 'strategy.halfSpreadBps', value: String(n), from: '1' },
+        },
+        { end: n % 2 === 0 ? 'done' : 'refused', lines: [] },
+      );
+    const { changes } = shownParameters({ stateDir, configFile: shippedConfig('sandbox') });
+    expect(changes.map(({ at }) => at)).toEqual(Array.from({ length: 20 }, (_, i) => 58 - 2 * i));
   });
 
   test('is shown beside those of commands, with who and why, and so is what holds', () => {

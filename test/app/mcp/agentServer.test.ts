@@ -249,6 +249,16 @@ describe('hostile calls', () => {
 });
 
 describe('the limits', () => {
+  test('hold for tools and resources together', async () => {
+    const { client } = await agent({ callsPerMinute: 2 });
+    await client.open2025();
+    const search = () => client.ask('tools/call', { name: 'search_docs', arguments: { query: 'halt' } });
+    const page = () => client.ask('resources/read', { uri: 'puntas://docs/agents' });
+    const isRefused = (answer: object) => JSON.stringify(answer).includes('at most 2 calls per minute');
+    const answers = [await page(), await search(), await page(), await search()];
+    expect(answers.map(isRefused)).toEqual([false, false, true, true]);
+  });
+
   test('of calls count by the minute and at the same time, and say so', async () => {
     const clock = new VirtualClock();
     const limits = new CallLimits(clock, 10);

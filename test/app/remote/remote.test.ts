@@ -110,6 +110,18 @@ describe('a remote control', () => {
     await until(() => (remoteCountsIn(dir)?.repeated ?? 0) > 3);
   });
 
+  test('confirms every update, also one without a sender and one of another kind', async () => {
+    const { telegram, dir } = await desk();
+    telegram.update({ update_id: 9_001, message: { text: '/halt', date: 1 } });
+    telegram.update({ update_id: 9_002, channel_post: { text: '/halt', date: 1, chat: { id: -100 } } });
+    await until(() => remoteCountsIn(dir)?.foreign === 2);
+    const polls = telegram.calls.filter(call => call === 'getUpdates').length;
+    telegram.update({ update_id: 9_003, message: { text: '/halt', date: 1 } });
+    await until(() => telegram.calls.filter(call => call === 'getUpdates').length > polls);
+    await until(() => remoteCountsIn(dir)?.foreign === 3);
+    expect(remoteCountsIn(dir)).toMatchObject({ foreign: 3, repeated: 0 });
+  });
+
   test('that was killed between an action and its confirmation does not act again after its restart', async () => {
     const { telegram, clock, dir, leave } = await desk();
     telegram.repeats = true;

@@ -4,15 +4,13 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
 import { ACTION_NAMES } from '../../../src/app/actions/actions.ts';
-import { consoleActions } from '../../../src/app/console/consoleActions.ts';
 import { readChatUpdate, type ChatUpdate } from '../../../src/app/remote/chatUpdate.ts';
-import { previewKey, previewWithin } from '../../../src/app/remote/remote.ts';
+import { previewKey, previewWithin, remoteBot } from '../../../src/app/remote/remote.ts';
 import { RemoteControl } from '../../../src/app/remote/remoteControl.ts';
 import { APPROVAL_MS, type ActionRequest } from '../../../src/console/index.ts';
 import { settle, VirtualClock } from '../../../src/core/index.ts';
-import { bookLatchIn, booksWithLatches } from '../../../src/live/safety/bookLatch.ts';
+import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { pauseAt } from '../../../src/live/safety/pauseWatch.ts';
 import { REMOTE_OUTCOMES } from '../../../src/live/safety/remoteCounts.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { Folders } from '../../live/states.ts';
@@ -36,16 +34,8 @@ function desk({ canResume = false, users = ['1', '2'], books = [] as readonly st
   const control = new RemoteControl({
     ...{ chats: ['-100', '-200'], users, canResume, ownName: 'desk_bot', botName: () => 'main btc_mxn', clock },
     books: () => books,
-    stoppedBooks: () => booksWithLatches(dir),
-    pauseNow: book => pauseAt(book === undefined ? latchIn(dir) : bookLatchIn(dir, book), clock.now()),
     newId: () => `id-${++made}`,
-    actions: consoleActions(
-      bot,
-      clock,
-      () => false,
-      async ask => (await previewAction(bot, ask, clock)).lines,
-      'telegram',
-    ),
+    ...remoteBot(bot, clock, async ask => (await previewAction(bot, ask, clock)).lines),
     read: async read => {
       reads.push(read);
       await settle();
@@ -293,6 +283,20 @@ describe('an update', () => {
     await presses(button(), { id: 8 });
     expect(actionsIn(dir)).toHaveLength(1);
     expect(control.counts.repeated).toBe(2);
+  });
+
+  test('of the last 2,000 is repeated, whatever came before it, and the number of an older one is free again', () => {
+    const { control } = desk();
+    const isRepeated = (id: number): boolean => {
+      const before = control.counts.repeated;
+      control.take({ id, sender: null, content: { kind: 'other' } });
+      return control.counts.repeated > before;
+    };
+    for (let id = 0; id < 5_000; id++) {
+      expect(isRepeated(id)).toBe(false);
+      for (const back of [0, 1, 1_999]) if (id >= back) expect(isRepeated(id - back)).toBe(true);
+    }
+    expect(isRepeated(1_000)).toBe(false);
   });
 
   test('of any sender and kind counts once under its number; later ones of that number are repeated and have no answer', async () => {
@@ -693,6 +697,30 @@ describe('a bot with several books', () => {
     expect(sent.at(-1)!.text).toContain('a pause is in force that lasts until');
     await says('/pause btc_mxn 1h');
     expect(sent.at(-1)!.text).toContain('preview of pause of btc_mxn for 60 minutes');
+  });
+
+  test('has one preview for equal requests that are made at the same time, and one for each resume', async () => {
+    const dir = folders.fresh();
+    mkdirSync(dir, { mode: 0o700 });
+    const made: string[] = [];
+    let release = (): void => undefined;
+    const held = new Promise<void>(resolve => (release = resolve));
+    const { actions } = remoteBot({ stateDir: dir }, new VirtualClock(), async asked => {
+      made.push(previewKey(asked));
+      await held;
+      return [String(made.length)];
+    });
+    const names = ['pause', 'reduce', 'halt', 'resume'];
+    const targets = [{}, ...books.map(book => ({ book }))];
+    const requests = [...names, ...names].flatMap(action =>
+      targets.map(of => ({ action, ...of, reason: 'odd fills', by: 'Ana', minutes: null, costMax: null })),
+    );
+    const all = requests.map(request => actions.prepare(request, () => undefined));
+    release();
+    await Promise.all(all);
+    const counts = new Map(made.map(key => [key, made.filter(each => each === key).length]));
+    for (const [key, count] of counts) expect([key, count]).toEqual([key, key.startsWith('resume ') ? 2 : 1]);
+    expect(counts.size).toBe(names.length * targets.length);
   });
 
   test('has a preview for each book', () => {

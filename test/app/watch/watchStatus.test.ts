@@ -117,7 +117,9 @@ test('shows no figures before all of the recording is read, also if it could not
   for (let i = 0; i < 5_000 && seen.status.run === null; i++) {
     world.clock.runNext();
     seen = late.read();
-    if (seen.catchingUp !== null) behind++;
+    if (seen.catchingUp === null) continue;
+    behind++;
+    expect([seen.status.run, seen.status.profit, seen.fills]).toEqual([null, null, []]);
   }
   expect(behind).toBeGreaterThan(0);
   expect(seen.status.recordedTo).toBeGreaterThanOrEqual(end);
@@ -143,6 +145,8 @@ test('of several books shows each with its quotes, its profit and its fills', as
     expect(own).toContain(`${signedCents(moneyOf(total.total))} ${total.currency} (`);
   });
   expect(seen.fills.length).toBeGreaterThan(0);
+  const times = seen.fills.map(({ at }) => at);
+  expect(times).toEqual(times.toSorted((a, b) => b - a));
   for (const { book, price } of seen.fills) {
     const shown = bot.log.some(
       ({ text }) => text.startsWith(`${book}: `) && text.includes(` at ${shortDecimal(price)} `),

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import Database from 'libsql';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { realClock } from '../../../src/live/realClock.ts';
 import { runsOf } from '../../many.ts';
 import {
@@ -24,6 +24,9 @@ import {
   readPaperAccount,
 } from '../../../src/live/state/paperAccount.ts';
 import { between } from '../../draws.ts';
+
+/** Value of `PRAGMA synchronous` from which SQLite syncs the log at each commit. */
+const FULL = 2;
 
 let dir = '';
 beforeEach(() => {
@@ -199,6 +202,28 @@ test('the lock of a file ends with its release, and stops every other process un
   const again = openPaperAccount(dir);
   expect(again.read()).toEqual([{ key: 'account', text: '1' }]);
   again.close();
+});
+
+test('waits for the disk at exactly the writes that must survive a power cut, in any order of writes', () => {
+  const prepare = vi.spyOn(Database.prototype, 'prepare');
+  try {
+    fc.assert(
+      fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 8 }), kinds => {
+        const file = openPaperAccount(dir);
+        const db = prepare.mock.contexts.at(-1) as Database.Database;
+        const synced = kinds.map((isDurable, i) => {
+          file.write([{ key: 'a', text: String(i) }], isDurable);
+          const [{ synchronous }] = db.pragma('synchronous') as [{ synchronous: number }];
+          return synchronous >= FULL;
+        });
+        file.close();
+        expect(synced).toEqual(kinds);
+      }),
+      runsOf(100, 15),
+    );
+  } finally {
+    prepare.mockRestore();
+  }
 });
 
 test('a file that a newer version wrote asks for an update, not for a new account', () => {
