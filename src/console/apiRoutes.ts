@@ -102,9 +102,9 @@ export function addApi(
       attachValidation: true,
       // The role is checked before the body is read.
       onRequest: async (request, reply) => refuseLow(request, reply, spec),
-      errorHandler: async (error: FastifyError, _, reply) => {
+      errorHandler: (error: FastifyError, _, reply) => {
         const { code, text } = requestProblem(error, API_BODY_MAX);
-        return problem(reply, code, text);
+        problem(reply, code, text);
       },
       handler: async (request, reply) => {
         const handle = handlers[name];

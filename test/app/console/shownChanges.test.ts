@@ -50,6 +50,7 @@ test('changes from the opening until now are shown, each with the result until t
         } = longHistory({
           ...{ run: 9, at: last.at!, names: NAMES, current: last, changes, recordedFrom: OPENED },
           ledger: { entries: [OPENING], hours, profit: null },
+          otherBooks: [],
         })!;
         const expected = changes.filter(({ at }) => at > OPENED && at <= last.at!);
         expect(shown.map(({ run }) => run)).toEqual(expected.map(({ run }) => run));
