@@ -4669,7 +4669,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the preview of a pause of one book is not bound to the pause of this book',
     file: 'src/app/console/consoleActions.ts',
-    from: 'book === undefined ? null : pauseAt(bookLatchIn(stateDir, book), now),',
+    from: 'book === undefined ? null : pauseInForce(bookLatchIn(stateDir, book), stateDir, now),',
     to: 'null,',
     test: 'test/app/console/doors.test.ts',
     title: 'is refused exactly if a stop that it would replace or end has changed since its preview',

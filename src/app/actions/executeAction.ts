@@ -4,7 +4,7 @@ import { counted, type Clock, type Millis } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
-import { pauseAt } from '../../live/safety/pauseWatch.ts';
+import { pauseInForce } from '../../live/safety/pauseWatch.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { RequestBox } from '../../live/mailbox/mailbox.ts';
 import { askReload } from './askReload.ts';
@@ -136,7 +136,7 @@ function pause(bot: WhichBook, { reason, by, untilMs }: PauseAsk, at: Millis): r
       ? `${paused}; within seconds ${state === 'runs' ? 'the' : 'a running'} bot cancels its orders${book === undefined ? '' : ` in ${book}`} and stops quoting${there}`
       : `${paused}; the bot is not running, and after its next start it will not quote${there}`;
   const levels = [['the bot', whole] as const, ...(book === undefined ? [] : [[book, latch] as const])];
-  const botPause = book === undefined ? null : pauseAt(whole, botClockIn(stateDir).at(at));
+  const botPause = book === undefined ? null : pauseInForce(whole, stateDir, at);
   const also = (of: string, what: string, stop: Halt | null): readonly string[] =>
     stop === null ? [] : [`${of} is also ${what} (${stop.reason}), and stays ${what} after the pause`];
   return [

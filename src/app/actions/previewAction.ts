@@ -1,9 +1,8 @@
 /** Preview of an action, computed by an engine that has replayed the bot's recording to its end. */
 import { counted, type Clock, type EngineEvent, type Millis, type Order, type Preview } from '../../core/index.ts';
-import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
-import { pauseAt } from '../../live/safety/pauseWatch.ts';
+import { pauseInForce } from '../../live/safety/pauseWatch.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import { askReload } from './askReload.ts';
 import { assertBookStopsRead, holdersOf, holderText, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
@@ -197,7 +196,7 @@ function eventOf(ask: EngineAsk, dir: string, at: Millis, now: Millis): EngineEv
     case 'resume':
       return {
         kind:
-          pauseAt(book === undefined ? latchIn(dir) : bookLatchIn(dir, book), botClockIn(dir).at(now)) === null
+          pauseInForce(book === undefined ? latchIn(dir) : bookLatchIn(dir, book), dir, now) === null
             ? 'resume'
             : 'pause over',
         ...symbol,

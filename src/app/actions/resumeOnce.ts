@@ -6,9 +6,8 @@ import { existsSync, rmSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
 import { Mailbox } from '../../live/mailbox/mailbox.ts';
 import { bookLatchFolder, bookLatchIn } from '../../live/safety/bookLatch.ts';
-import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { forgetEndedPause, latchIn } from '../../live/safety/latch.ts';
-import { pauseAt } from '../../live/safety/pauseWatch.ts';
+import { pauseInForce } from '../../live/safety/pauseWatch.ts';
 import { resume } from '../inspect/stateCommands.ts';
 import type { WhichBook } from '../../messages/ownCommand.ts';
 
@@ -25,7 +24,7 @@ export function resumeOnce(
   const box = new Mailbox(recordFolder(bot), 'resuming');
   const left = box.message();
   const latch = book === undefined ? latchIn(dir) : bookLatchIn(dir, book);
-  const isPause = existsSync(dir) && pauseAt(latch, botClockIn(dir).at(at)) !== null;
+  const isPause = existsSync(dir) && pauseInForce(latch, dir, at) !== null;
   const isSame = left?.by === by && left.reason === reason && left.book === book;
   if (isSame && left.isPause && !isPause) {
     forgetEndedPause(book === undefined ? dir : bookLatchFolder(dir, book));

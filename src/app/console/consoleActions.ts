@@ -20,7 +20,7 @@ import {
 import { executeAction } from '../actions/executeAction.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
-import { pauseAt } from '../../live/safety/pauseWatch.ts';
+import { pauseInForce } from '../../live/safety/pauseWatch.ts';
 import { holdersOf } from '../inspect/botLife.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { reloadDigestOf } from '../run/reloading.ts';
@@ -82,8 +82,8 @@ function basisOf({ configFile, stateDir }: WhichBot, ask: ActionAsk, now: Millis
   if (action === 'resume') return JSON.stringify(holdersOf(stateDir, now));
   if (action === 'pause')
     return JSON.stringify([
-      pauseAt(latchIn(stateDir), now),
-      book === undefined ? null : pauseAt(bookLatchIn(stateDir, book), now),
+      pauseInForce(latchIn(stateDir), stateDir, now),
+      book === undefined ? null : pauseInForce(bookLatchIn(stateDir, book), stateDir, now),
     ]);
   if ((action !== 'reload' && action !== 'set') || configFile === undefined) return null;
   return reloadedFile({ configFile, stateDir }).digest;

@@ -2,10 +2,9 @@
 import { existsSync } from 'node:fs';
 import { booksOf, recordedConfig } from '../../config.ts';
 import { counted, isPositionLimitReason, type Millis } from '../../core/index.ts';
-import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn, type Latch } from '../../live/safety/latch.ts';
-import { pauseAt } from '../../live/safety/pauseWatch.ts';
+import { pauseInForce } from '../../live/safety/pauseWatch.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRulesOfBooks, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../../wiring/bot.ts';
@@ -143,7 +142,7 @@ function endPause(
   const pause = latch.readPause();
   if (pause === null) return null;
   const named = who === undefined ? {} : { who };
-  const isPaused = pauseAt(latch, botClockIn(dir).at(at)) !== null;
+  const isPaused = pauseInForce(latch, dir, at) !== null;
   const isEnded = latch.endPause(pause, { reason, at, by: 'person', ...named });
   if (!isPaused) return null;
   if (isEnded !== true)

@@ -7,7 +7,8 @@ import type { Config } from '../../config.ts';
 import { sleep, textOfError, type Clock, type Millis, type Secret } from '../../core/index.ts';
 import { bookLatchIn, booksWithLatches } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
-import { pauseAt } from '../../live/safety/pauseWatch.ts';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
+import { pauseInForce } from '../../live/safety/pauseWatch.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { writeRemoteCounts } from '../../live/safety/remoteCounts.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -116,7 +117,13 @@ export function remoteBot(
   };
   return {
     stoppedBooks: () => booksWithLatches(stateDir),
-    pauseNow: of => pauseAt(of === undefined ? latchIn(stateDir) : bookLatchIn(stateDir, of), clock.now()),
+    pauseNow: of => {
+      const now = clock.now();
+      const pause = pauseInForce(of === undefined ? latchIn(stateDir) : bookLatchIn(stateDir, of), stateDir, now);
+      if (pause === null || pause.until === null) return pause;
+      const { speed, at } = botClockIn(stateDir);
+      return { until: now + (pause.until - at(now)) / speed };
+    },
     actions: consoleActions(bot, clock, () => false, preview, 'telegram'),
   };
 }

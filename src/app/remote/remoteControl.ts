@@ -28,7 +28,7 @@ export type RemoteOptions = {
   readonly books: () => readonly string[];
   /** Returns the symbols of the books with stops of their own, also of books that the bot no longer has. */
   readonly stoppedBooks: () => readonly string[];
-  /** Returns the operator's pause of a book, or of the whole bot, that is in force, or `null`. */
+  /** Returns the operator's pause of a book, or of the whole bot, that is in force, or `null`. `until` is a wall time. */
   readonly pauseNow: (book?: string) => { readonly until: Millis | null } | null;
   /** User name of the Telegram bot. Commands to another bot in the same chat are ignored. */
   readonly ownName: string;

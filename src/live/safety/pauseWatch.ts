@@ -4,6 +4,7 @@
  */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Log } from '../log.ts';
+import { botClockIn } from './heartbeat.ts';
 import type { Latch, Pause } from './latch.ts';
 
 type Step = (event: EngineEvent) => void;
@@ -13,6 +14,13 @@ export function pauseAt(latch: Pick<Latch, 'readPause'>, at: Millis): Pause | nu
   const pause = latch.readPause();
   return pause === null || isOver(pause, at) ? null : pause;
 }
+
+/**
+ * Returns the pause that is in effect at a wall time of the machine, or `null`. A pause ends by the bot's clock, which
+ * an accelerated bot in `dir` has.
+ */
+export const pauseInForce = (latch: Pick<Latch, 'readPause'>, dir: string, wall: Millis): Pause | null =>
+  pauseAt(latch, botClockIn(dir).at(wall));
 
 /**
  * Applies a pause, or its end, to the engine. Call `watchPause` before the first decision, before each order, and

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { holdersOf } from '../../../src/app/inspect/botLife.ts';
+import { remoteBot } from '../../../src/app/remote/remote.ts';
 import { timeOrAgeFlag } from '../../../src/cli/terminal/flags.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { botClockIn, HEARTBEAT_FILES, heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
@@ -52,12 +53,38 @@ test('a pause for so long holds for so long in real time, however fast the clock
         // Whoever looks from outside sees the same.
         const isSeen = (wall: number) => holdersOf(dir, wall).some(({ what }) => what === 'pause');
         expect([isSeen(WALL), isSeen(WALL + forMs - 2), isSeen(WALL + forMs + 2)]).toEqual([true, true, false]);
+        // The remote control compares it with pauses by the wall clock.
+        const told = (wall: number) => remoteBot({ stateDir: dir }, new VirtualClock(wall), async () => []).pauseNow();
+        expect(Math.abs(told(WALL)!.until! - (WALL + forMs))).toBeLessThanOrEqual(2);
+        expect([told(WALL + forMs - 2) === null, told(WALL + forMs + 2)]).toEqual([false, null]);
         rmSync(dir, { recursive: true });
       },
     ),
     { numRuns: 60 },
   );
 });
+
+test.each([
+  [59_000, 'done', /./],
+  [61_000, 'refused', /stops in force have changed since the preview/],
+])(
+  'a pause of a minute that a preview saw is in force after %i ms by the clock of the bot: %s',
+  async (ms, end, line) => {
+    for (const speed of [0.5, 1, 30]) {
+      const { dir } = bot(speed, 60_000, 'alive');
+      const pause = { id: 'p-1', action: 'pause', reason: 'a test', by: 'ann', via: 'command' } as const;
+      await executeAction({ stateDir: dir }, { ...pause, untilMs: WALL + 60_000 }, new VirtualClock(WALL));
+      const clock = new VirtualClock(WALL);
+      const { actions } = remoteBot({ stateDir: dir }, clock, async () => []);
+      const request = { action: 'pause', reason: 'another', by: 'ben', minutes: null, costMax: null };
+      const prepared = await actions.prepare(request, () => undefined);
+      await clock.advance(ms);
+      const over = await prepared.execute();
+      expect([speed, over.end, over.lines[0]]).toEqual([speed, end, expect.stringMatching(line)]);
+      rmSync(dir, { recursive: true });
+    }
+  },
+);
 
 test('a pause for so long is refused where no bot runs whose clock could be read, and one without an end is not', async () => {
   const { dir } = bot(30, 60_000, 'stopped');
