@@ -1,6 +1,6 @@
 /** Summary of a comparison with several books in a few sentences. */
 import { counted } from '../../src/core/index.ts';
-import { gainText } from '../../src/pages/index.ts';
+import { gainText, minuteText } from '../../src/pages/index.ts';
 import { excludesZero } from '../report/interval.ts';
 import { mainModel, type Comparison } from './comparison.ts';
 
@@ -9,7 +9,7 @@ export function deskWords({ tapes, desks = [], models }: Comparison): readonly s
   const main = mainModel(tapes[0]?.runs[0]?.models ?? []);
   const names = tapes.map(({ book }) => book).join(', ');
   return [
-    `${counted(desks.length, 'configuration')} on ${counted(tapes.length, 'recording')} (${names}) with one clock, from ${tapes[0]?.from ?? ''} to ${tapes[0]?.to ?? ''}, under ${counted(models.length, 'fill model')}. The books of a configuration share balances and requests. Sums are by quote currency; intervals and differences are those of the model ${main?.model ?? ''}.`,
+    `${counted(desks.length, 'configuration')} on ${counted(tapes.length, 'recording')} (${names}) with one clock, from ${minuteText(tapes[0]?.from ?? '')} to ${minuteText(tapes[0]?.to ?? '')}, under ${counted(models.length, 'fill model')}. The books of a configuration share balances and requests. Sums are by quote currency; intervals and differences are those of the model ${main?.model ?? ''}.`,
     differencesText(desks),
     "Over so few hours, the direction of the market matters more than the configuration. A difference smaller than the range of the fill models means nothing. These numbers do not include reactions of other traders to the bot's orders.",
   ].filter(paragraph => paragraph !== '');

@@ -34,7 +34,7 @@ import { consoleProposals, shownProposals } from './consoleProposals.ts';
 import { notedChangesIn, shownChange, withNotes } from './history/configHistory.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
-import { KeptLongHistory } from './history/keptLongHistory.ts';
+import { KeptLongHistory } from './keptLongHistory.ts';
 import { callEvery, refuseKeys } from './pageProcess.ts';
 import { fromPackages, pageScripts } from './pageScripts.ts';
 import { replayedBook } from './runReplay.ts';

@@ -197,7 +197,7 @@ export function ledgerOfBook(ledger: LedgerFile, symbol: string): Pick<LedgerFil
 }
 
 /** Returns the symbols of all books of a ledger. */
-export const booksIn = ({ book, otherBooks = [] }: LedgerFile): readonly string[] => [
+export const symbolsInLedger = ({ book, otherBooks = [] }: LedgerFile): readonly string[] => [
   ...(book === null ? [] : [book]),
   ...otherBooks.map(({ book }) => book),
 ];

@@ -240,7 +240,7 @@ export function describeImport(report: ImportResult): string {
       .map(gap => `  gap of ${((gap.to - gap.from) / 1000).toFixed(1)} s from ${time(gap.from)}: ${gap.why}`),
     ...(gaps.length > GAPS_SHOWN ? [`  and ${counted(gaps.length - GAPS_SHOWN, 'more gap')} (--json lists all)`] : []),
     ...(dirt.length + gaps.length === 0 ? ['  no data-quality flaws found'] : []),
-    `written to ${out}: ${days} day(s), ${counted(bytes, 'byte')} (${report.bytesPerRow.toFixed(2)} per row), in ${report.seconds.toFixed(1)} s`,
+    `written to ${out}: ${counted(days, 'day')}, ${counted(bytes, 'byte')} (${report.bytesPerRow.toFixed(2)} per row), in ${report.seconds.toFixed(1)} s`,
   ].join('\n');
 }
 

@@ -290,9 +290,11 @@ async function rulesOfBooks(
 function progressOf({ book, recorder, writer }: Recording, seconds: number): string {
   const { rows, trades, gaps, gapMs, orders, source } = recorder.status;
   const rate = seconds > 0 ? (rows / seconds).toFixed(0) : '0';
-  const missing = gaps === 0 ? 'no gap' : `${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s in total`;
-  return `${book} ${counted(rows, 'row')} (${rate}/s), ${counted(trades, 'trade')}, ${sizeOf(writer.bytes)} today, ${counted(orders, 'order')} in the book, ${source}, ${missing}`;
+  return `${book} ${counted(rows, 'row')} (${rate}/s), ${counted(trades, 'trade')}, ${sizeOf(writer.bytes)} today, ${counted(orders, 'order')} in the book, ${source}, ${gapsText({ gaps, gapMs })}`;
 }
+
+const gapsText = ({ gaps, gapMs }: { readonly gaps: number; readonly gapMs: Millis }): string =>
+  gaps === 0 ? 'no gap' : `${counted(gaps, 'gap')} of ${(gapMs / 1000).toFixed(1)} s in total`;
 
 /** Returns the result of a recording as text. */
 export function describeRecorded({ books, out, seconds }: Recorded): string {
@@ -300,7 +302,7 @@ export function describeRecorded({ books, out, seconds }: Recorded): string {
     .map(({ book, rows, trades, bytes, gaps, gapMs }) =>
       rows === 0
         ? `${book}: nothing was recorded in ${seconds.toFixed(0)} s, because no complete book was received`
-        : `${book}: ${counted(rows, 'row')}, ${counted(trades, 'trade')} in ${seconds.toFixed(0)} s, ${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s in total; ${join(out, `book=${book}`)} has ${sizeOf(bytes)}`,
+        : `${book}: ${counted(rows, 'row')}, ${counted(trades, 'trade')} in ${seconds.toFixed(0)} s, ${gapsText({ gaps, gapMs })}; ${join(out, `book=${book}`)} has ${sizeOf(bytes)}`,
     )
     .join('\n');
 }

@@ -41,7 +41,7 @@ function describeStored(tape: StoredTape): string {
   const { book, source, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, flaws } = tape;
   const shown = depth === Infinity ? 'complete books' : `${counted(depth, 'level')} per side`;
   return [
-    `tape of ${book}, source ${source}: ${days.length} day(s), ${counted(rows, 'row')}, ${megabytes(bytes)} MB, ${counted((bytes / rows).toFixed(2), 'byte')} per row`,
+    `tape of ${book}, source ${source}: ${counted(days.length, 'day')}, ${counted(rows, 'row')}, ${megabytes(bytes)} MB, ${counted((bytes / rows).toFixed(2), 'byte')} per row`,
     `  lot size ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
     ...rules.map(({ at, rules }) => `  rules from ${timeOrNever(at)}: ${JSON.stringify(rules)}`),
     ...days.map(

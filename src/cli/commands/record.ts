@@ -1,6 +1,7 @@
 /** Commands that create tapes: `record` and `import`. */
 import { Option, type Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
+import { symbolsOf } from '../../config.ts';
 import { formats } from '../../tape/index.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { decimalFlag, durationFlag, sessionHours, sources } from '../terminal/flags.ts';
@@ -40,7 +41,7 @@ type RecordFlags = Source &
 export function addRecordCommands(program: Command): void {
   sources(program.command('record').description("record an exchange's market data as a tape, without a key"))
     .requiredOption('--out <dir>', 'folder of a new tape, or of a tape to continue')
-    .option('--book <names>', 'books to record, comma-separated (default: the book in -c)')
+    .option('--book <names>', 'books to record, comma-separated (default: those in -c)')
     .option('--venue <name>', 'name of the exchange to record, or ccxt:ID to use ccxt; replaces -c')
     .option('--url <address>', 'address of the --venue exchange')
     .option('--stream-url <address>', 'stream address of the --venue exchange')
@@ -55,12 +56,15 @@ export function addRecordCommands(program: Command): void {
       const signals = signalsToStop('exiting immediately; data of the last second may be lost', EXIT.broken);
       const { book: names, ...source } = options;
       const recorded = recordedVenue(options);
-      const { config, tapes } = recorded ? { config: recorded.config, tapes: [] } : await selectedInputs(source, false);
+      const { config, tapes } = recorded
+        ? { config: recorded.config, tapes: [] }
+        : await selectedInputs({ ...source, takesBooks: true }, false);
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);
-      const books = names?.split(',') ?? [config.book];
-      // The embedded exchange has a market only in the configured book unless others are needed.
-      const allBooks = books.some(book => book !== config.book);
+      const quoted = symbolsOf(config);
+      const books = names?.split(',') ?? quoted;
+      // The embedded exchange has markets only in the configured books unless others are needed.
+      const allBooks = books.some(book => !quoted.includes(book));
       await withMarketOf(config, tapes, { ...options, allBooks }, clock, async (addresses, seed) => {
         const isTerminal = errorTerminal().isTTY === true;
         const result = await record({

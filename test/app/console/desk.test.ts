@@ -11,7 +11,7 @@ import { consoleApi } from '../../../src/app/console/consoleApi.ts';
 import { ConsoleReplayer } from '../../../src/app/console/consoleReplayer.ts';
 import { botOfPast, consoleView } from '../../../src/app/console/consoleView.ts';
 import { deskOf } from '../../../src/app/console/deskOf.ts';
-import { KeptLongHistory } from '../../../src/app/console/history/keptLongHistory.ts';
+import { KeptLongHistory } from '../../../src/app/console/keptLongHistory.ts';
 import { LiveRun } from '../../../src/app/console/liveRun.ts';
 import { bookedTrade } from '../../../src/app/inspect/ledgerProfit.ts';
 import type { ActionRequest, ConsoleView, DeskView, LongHistory } from '../../../src/console/index.ts';

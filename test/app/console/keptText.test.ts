@@ -1,6 +1,6 @@
 /** A text that is kept while its sources stay the same. */
 import { expect, test } from 'vitest';
-import { KeptText } from '../../../src/app/console/history/keptLongHistory.ts';
+import { KeptText } from '../../../src/app/console/keptLongHistory.ts';
 
 test('a text is made once for the same sources, and again after an error', () => {
   const kept = new KeptText();

@@ -66,7 +66,7 @@ describe('puntas record', () => {
       { ...counts, book: 'eth_mxn', rows: 0 },
     ];
     const [first, second] = describeRecorded({ books, seconds: 12.4, out: 'tape', failure: null }).split('\n');
-    expect(first).toMatch(/^btc_mxn: 7 rows, 0 trades in 12 s, 0 gap/);
+    expect(first).toMatch(/^btc_mxn: 7 rows, 0 trades in 12 s, no gap; /);
     expect(second).toBe('eth_mxn: nothing was recorded in 12 s, because no complete book was received');
   });
 
@@ -110,7 +110,7 @@ describe('puntas record', () => {
     const out = bench.path('embedded');
     const ended = await ran(['record', '-c', bench.config(), '--out', out, '--speed', '50', '--for', '4s']);
     expect(ended.code).toBe(0);
-    expect(ended.stdout).toMatch(/^btc_mxn: [1-9]\d* rows, \d+ trades in \d+ s, \d+ gap\(s\)/);
+    expect(ended.stdout).toMatch(/^btc_mxn: [1-9]\d* rows, \d+ trades in \d+ s, (?:no gap|\d+ gap)/);
     const backtest = await ran(['backtest', '--tape', out, '--models', 'expected', '--json']);
     expect(backtest.stderr).toBe('');
     const { tape, models } = JSON.parse(backtest.stdout) as { tape: { source: string }; models: { model: string }[] };
@@ -124,6 +124,15 @@ describe('puntas record', () => {
     const ended = await ran(args);
     expect(ended.code).toBe(0);
     expect(ended.stdout).toMatch(/^eth_mxn: [1-9]\d+ rows, [1-9]\d* trades/);
+  });
+
+  test('of a configuration with several books records them all, for a backtest of them', async () => {
+    const out = bench.path('desk');
+    const desk = join(import.meta.dirname, '../../../config/desk.yaml');
+    const recorded = await ran(['record', '-c', desk, '--out', out, '--speed', '20', '--for', '5s']);
+    expect([recorded.code, readdirSync(out).toSorted()]).toEqual([0, ['book=btc_mxn', 'book=btc_usd', 'book=eth_mxn']]);
+    const replayed = await ran(['backtest', '-c', desk, '--tape', out, '--models', 'expected', '--json']);
+    expect([replayed.code, replayed.stderr.replaceAll(/[^\n]*%[^\n]*\n/g, '')]).toEqual([0, '']);
   });
 
   test.each([[['--book', 'nothing_here'], /nothing_here: not listed by the exchange; expected one of .*btc_mxn/]])(

@@ -22,7 +22,7 @@ describe('puntas tape', () => {
   test('says what a stored tape holds, in lines and as JSON', async () => {
     const { code, stdout } = await puntas(['tape', dir]).ended;
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^tape of btc_mxn, source a test: 1 day\(s\), 1000 rows, /);
+    expect(stdout).toMatch(/^tape of btc_mxn, source a test: 1 day, 1000 rows, /);
     expect(stdout).toMatch(/\n {2}2026-11-21: 1000 rows, /);
     const json = await puntas(['tape', dir, '--json']).ended;
     expect(JSON.parse(json.stdout)).toMatchObject({ book: 'btc_mxn', rows: 1000, gaps: [], dirt: [] });

@@ -1,11 +1,11 @@
 /** Long history of each book, kept as text until one of its sources changes. */
-import { pairOf } from '../../../core/index.ts';
-import type { BesideRun } from '../besideRun.ts';
-import { booksIn, ledgerOfBook } from '../consoleView.ts';
-import type { LiveRun } from '../liveRun.ts';
-import { replayedBook } from '../runReplay.ts';
-import { changesOfBook, mergedChanges, type NotedChange } from './configHistory.ts';
-import { longHistory } from './longHistory.ts';
+import { pairOf } from '../../core/index.ts';
+import type { BesideRun } from './besideRun.ts';
+import { ledgerOfBook, symbolsInLedger } from './consoleView.ts';
+import type { LiveRun } from './liveRun.ts';
+import { replayedBook } from './runReplay.ts';
+import { changesOfBook, mergedChanges, type NotedChange } from './history/configHistory.ts';
+import { longHistory } from './history/longHistory.ts';
 
 /**
  * Long history as JSON, computed at a request. It is computed again only after the ledger was read again, another run
@@ -39,7 +39,7 @@ export class KeptLongHistory {
       const history = longHistory({
         ...{ run: replay?.run ?? null, at: at ?? -Infinity, names: { book, major, minor } },
         ledger: { entries: ledger.entries, ...ledgerOfBook(ledger, book) },
-        otherBooks: booksIn(ledger).filter(other => other !== book),
+        otherBooks: symbolsInLedger(ledger).filter(other => other !== book),
         current: known === null || known.known.trades === null ? null : known.booked.sinceOpening,
         changes: changesOfBook(mergedChanges(this.#live.changesOf(symbol), noted), symbol),
         recordedFrom: this.#live.runs[0]?.from ?? null,
