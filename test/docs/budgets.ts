@@ -45,7 +45,7 @@
  * It was raised by 20 for connections and commands that readers asked about.
  * It was raised by 123 for comparisons of several books.
  */
-export const WORDS_MAX = 49_010;
+export const WORDS_MAX = 49_055;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -62,7 +62,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/comparison.md': 348,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_390,
-  'docs/console.md': 1_120,
+  'docs/console.md': 1_138,
   'docs/container.md': 620,
   'docs/contents.md': 230,
   'docs/controls.md': 875,
@@ -94,7 +94,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/recovery.md': 700,
   'docs/reference-price.md': 700,
   'docs/reload.md': 428,
-  'docs/remote.md': 541,
+  'docs/remote.md': 558,
   'docs/report.md': 545,
   'docs/runbook.md': 3_145,
   'docs/scout.md': 1_050,
