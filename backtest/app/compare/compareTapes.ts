@@ -138,9 +138,9 @@ const shortName = (name: string, book: string): string => {
   const words = undated.endsWith(end) ? undated.slice(0, -end.length) : undated;
   return `${words} ${book}`.trim();
 };
-/** Source file or folder of a stored tape, without file endings; `null` for other recordings. */
+/** Source file or folder of a stored tape, without file endings; `null` if an exchange or a run is its source. */
 const originOf = (given: Tape | OpenedTape): string | null =>
-  'options' in given && given.tape.source.includes('/')
+  'options' in given && given.tape.source.includes('/') && !/^\w+:\/\//.test(given.tape.source)
     ? pathName(given.tape.source).replace(
         /(?:\.(?:csv|log|jsonl?|ndjson|parquet|np[yz]))?(?:\.(?:gz|zst|lz4|zip))?$/,
         '',
