@@ -185,7 +185,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     }
     for (const { follower } of markets.values()) follower.start();
     for (const [one, { follower }] of markets)
-      await arrival(follower, clock, `${followed.restUrl} returns no order book of ${one}`);
+      await arrival(follower, clock, `read the order book of ${one} from ${followed.restUrl}`);
     for (const [one, { market }] of markets)
       await uncrossed(market, clock, log, `${followed.restUrl}: the order book of ${one} is crossed`);
     const venue: VenueAccess = {
@@ -567,10 +567,17 @@ function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number
   return Math.max(6, READS_SHARE * (budgets.publicPerMinute - others)) / books.length;
 }
 
-async function arrival(follower: Follower, clock: Clock, why: string): Promise<void> {
+/**
+ * Waits for the first book, up to `READY_WITHIN_MS`.
+ * @throws CannotStart with the last refusal if no book arrives.
+ */
+async function arrival(follower: Follower, clock: Clock, what: string): Promise<void> {
   const until = clock.elapsed() + READY_WITHIN_MS;
   while (!follower.isFresh) {
-    if (clock.elapsed() >= until) throw new CannotStart(`${why} within ${READY_WITHIN_MS / 1000} s`, null, true);
+    if (clock.elapsed() >= until) {
+      if (follower.unread !== null) valueOrCannotStart(what, follower.unread);
+      throw new CannotStart(`cannot ${what}: no book within ${READY_WITHIN_MS / 1000} s`, null, true);
+    }
     await sleep(clock, 50);
   }
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { actionsIn } from '../../src/app/actions/actionJournal.ts';
 import { Bench, ran, sharedPuntas, type Program } from '../cli/program.ts';
+import { pause } from '../bench/pause.ts';
 import { freePort } from '../freePort.ts';
 import { picture } from './picture.ts';
 
@@ -81,6 +82,11 @@ test('changes the spread with a preview, undoes it, and shows each reload in cha
   page.on('pageerror', error => noise.push(`error: ${error.message}`));
   page.on('dialog', dialog => noise.push(`dialog: ${dialog.message()}`));
   page.on('request', request => void (request.url().startsWith(`${url}/`) || noise.push(`request: ${request.url()}`)));
+  // Until the answer, the dialog must not have the values of an earlier one.
+  await page.route('**/actions/parameters*', async route => {
+    await pause(500);
+    await route.continue();
+  });
   await page.goto(url);
   await page.locator('#login').tap(SLOW);
   await page.locator('#token').fill(TOKEN);

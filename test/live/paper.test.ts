@@ -10,6 +10,7 @@ import { fromCopy } from '../../src/live/state/stateCopy.ts';
 import { openPaperAccount, readPaperAccount } from '../../src/live/state/paperAccount.ts';
 import type { StoredQueues } from '../../src/sandbox/markets/followed.ts';
 import { storedText, valueOfStored } from '../../src/sandbox/venue/storedText.ts';
+import type { Fate } from './inProcess.ts';
 import { paperWorld, type PaperWorld } from './paperWorld.ts';
 
 const SECOND = 1_000;
@@ -76,6 +77,18 @@ async function filledAtItsPrice(world: PaperWorld): Promise<number> {
   await world.clock.advance(100);
   return world.paper.counts().filledLots - before;
 }
+
+test('a start that gets no book says why: what the exchange answered, or that nothing came', async () => {
+  const refused = { status: 429, headers: {}, body: '{"success":false,"error":{"code":"0801","message":"too many"}}' };
+  for (const [instead, why] of [
+    [refused, /^cannot read the order book of btc_mxn from \S+: rejected by the exchange \(0801: .*too many/],
+    ['lost', /^cannot read the order book of btc_mxn from \S+: (?:no answer|no book within 15 s)/],
+  ] as const) {
+    const fate = (request: WireRequest): Fate =>
+      !request.target.includes('/order_book') ? 'arrives' : instead === 'lost' ? 'lost' : { instead };
+    await expect(paperWorld({ stream: false, fate })).rejects.toThrow(why);
+  }
+});
 
 describe('trading on paper with fitted fills', () => {
   test.each([

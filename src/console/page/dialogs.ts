@@ -119,6 +119,8 @@ export class Dialogs {
   #open(step: Step): void {
     this.#typed = { ...NOTHING_TYPED, book: this.#state.book ?? '' };
     this.#removes = false;
+    // What an earlier dialog read is old: its values and its cost may have changed since.
+    [this.#parameters, this.#cost] = [null, null];
     this.#go(step);
     if (step.kind === 'ask' && step.action === 'flatten') void this.#readCost();
     if (step.kind === 'ask' && step.action === 'set') void this.#readParameters();
@@ -139,7 +141,6 @@ export class Dialogs {
 
   /** Requests the cost of a flatten first, so that the user sees the cost before typing a maximum. */
   async #readCost(): Promise<void> {
-    this.#cost = null;
     try {
       this.#cost = await this.access.cost(share => this.#replays(share));
     } catch (error) {

@@ -13,7 +13,13 @@ import {
   type Side,
   type Timer,
 } from '../../core/index.ts';
-import { levelsOf, MarketDataSupervisor, PublicTradeTail, type MarketDataUser } from '../../marketdata/index.ts';
+import {
+  levelsOf,
+  MarketDataSupervisor,
+  PublicTradeTail,
+  type MarketDataUser,
+  type UnreadBook,
+} from '../../marketdata/index.ts';
 import type { Log } from '../log.ts';
 import { Executions, type TradeSink } from './executions.ts';
 import { ExecutionsFirst } from './executionsFirst.ts';
@@ -65,6 +71,7 @@ export class Follower {
   #freshAt: Millis = -Infinity;
   #wasFresh = false;
   #looking: Timer | null = null;
+  #unread: UnreadBook | null = null;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -100,6 +107,11 @@ export class Follower {
     this.#stopped = true;
     this.#looking?.stop();
     await this.#supervisor.stop();
+  }
+
+  /** Outcome of the last read of a book that failed; `null` if none did. */
+  get unread(): UnreadBook | null {
+    return this.#unread;
   }
 
   /** Returns whether the sink has the current market of the followed exchange. */
@@ -192,7 +204,10 @@ export class Follower {
       },
       onCountedAnew: sequence =>
         log.warn({ sequence: String(sequence) }, 'the exchange of the live market restarted its sequence numbers'),
-      onUnread: why => log.debug({ why }, 'a book of the live market could not be read, or was skipped'),
+      onUnread: why => {
+        this.#unread = why;
+        log.debug({ why }, 'a book of the live market could not be read, or was skipped');
+      },
     };
   }
 
