@@ -121,8 +121,8 @@ export function remoteBot(
       const now = clock.now();
       const pause = pauseInForce(of === undefined ? latchIn(stateDir) : bookLatchIn(stateDir, of), stateDir, now);
       if (pause === null || pause.until === null) return pause;
-      const { speed, at } = botClockIn(stateDir);
-      return { until: now + (pause.until - at(now)) / speed };
+      const botClock = botClockIn(stateDir);
+      return { until: now + (pause.until - botClock.at(now)) / botClock.speed };
     },
     actions: consoleActions(bot, clock, () => false, preview, 'telegram'),
   };
