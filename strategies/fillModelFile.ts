@@ -2,8 +2,8 @@
 import type { Instrument } from '../src/core/index.ts';
 import * as contractModule from './contract.ts';
 import { CONTRACT, type OwnArrival, type OwnFillModel, type OwnQueue } from './contract.ts';
-import { assertNoPromise, errorPlace, oneLine, StrategyFileError } from './ownFiles/fileErrors.ts';
-import { compiledFile, foundText } from './ownFiles/ownCode.ts';
+import { assertNoPromise, errorPlace, foundText, oneLine, StrategyFileError } from './ownFiles/fileErrors.ts';
+import { compiledFile } from './ownFiles/ownCode.ts';
 
 /**
  * Returns a function that makes the queue of one backtest from the text of a fill model file. Functions of the queue
@@ -35,12 +35,12 @@ function called<T>(file: string, name: string, call: () => T): T {
 
 function numberIn(found: unknown, max: number, expected: string): number {
   if (typeof found === 'number' && found >= 0 && found <= max) return found;
-  assertNoPromise('result', found);
-  throw new Error(`expected ${expected}, found ${typeof found === 'number' ? String(found) : foundText(found)}`);
+  assertNoPromise('it', found);
+  throw new Error(`expected ${expected}, found ${foundText(found)}`);
 }
 
 function queueOf(made: unknown): OwnQueue {
-  assertNoPromise('result', made);
+  assertNoPromise('it', made);
   const functions = (typeof made === 'object' && made !== null ? made : {}) as Readonly<Record<string, unknown>>;
   for (const name of ['ahead', 'canceledBehind'])
     if (typeof functions[name] !== 'function')

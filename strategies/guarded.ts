@@ -21,7 +21,7 @@ import {
   type View,
 } from '../src/core/index.ts';
 import { unlimitedCall, type OwnCall } from './ownFiles/callLimit.ts';
-import { errorPlace, oneLine } from './ownFiles/fileErrors.ts';
+import { errorPlace, foundText, oneLine } from './ownFiles/fileErrors.ts';
 import { silent } from './quoteLevels.ts';
 
 /** Maximum number of levels of a side, of steps of a level, and of figures. */
@@ -89,6 +89,8 @@ export function guarded(
     if (isGapOpen) return `${file} needs every public trade, and some may be missing until the missed ones are read`;
     const [warmupLeft, historyLeft] = [startedAt + warmupMs - at, completeSince + historyMs - at];
     if (warmupLeft <= 0 && historyLeft <= 0) return null;
+    if (!hasHistory && historyLeft > 0)
+      return `${file} needs the trades of ${inSeconds(historyMs)}, which are read when a run starts; quotes in at most ${inSeconds(Math.max(warmupLeft, historyLeft))}`;
     return warmupLeft >= historyLeft
       ? `${file} learns from the market for ${inSeconds(warmupMs)} before it quotes; ${inSeconds(warmupLeft)} left`
       : `${file} needs the trades of ${inSeconds(historyMs)} and has ${inSeconds(historyMs - historyLeft)}; quotes in ${inSeconds(historyLeft)}`;
@@ -226,7 +228,7 @@ const isFiniteNumber = (one: unknown): one is number => typeof one === 'number' 
  * not a quote. Written for speed, because it is a part of each decision.
  */
 export function quoteIn(quote: unknown): Quote | string {
-  if (!isEntry(quote)) return `expected an object, found ${String(quote)}`;
+  if (!isEntry(quote)) return problemText('expected an object', quote);
   const { noBid, noAsk, figures } = quote;
   const bids = levelsIn('bids', quote['bids']);
   if (typeof bids === 'string') return bids;
@@ -234,16 +236,16 @@ export function quoteIn(quote: unknown): Quote | string {
   if (typeof asks === 'string') return asks;
   const copy: Writable<Quote> = { bids, asks };
   if (noBid !== undefined) {
-    if (!isText(noBid)) return `noBid: expected text of at most ${TEXT_MAX} characters`;
+    if (!isText(noBid)) return problemText(`noBid: ${TEXT}`, noBid);
     copy.noBid = noBid;
   }
   if (noAsk !== undefined) {
-    if (!isText(noAsk)) return `noAsk: expected text of at most ${TEXT_MAX} characters`;
+    if (!isText(noAsk)) return problemText(`noAsk: ${TEXT}`, noAsk);
     copy.noAsk = noAsk;
   }
   if (figures !== undefined) {
     const own = listIn(figures, figureIn);
-    if (own === null) return 'figures: expected [{ name, value: finite number, unit }]';
+    if (own === null) return listProblem('figures', figures, FIGURE);
     copy.figures = own;
   }
   return copy;
@@ -252,13 +254,12 @@ export function quoteIn(quote: unknown): Quote | string {
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function levelsIn(side: string, levels: unknown): readonly Level[] | string {
-  if (!Array.isArray(levels)) return `${side}: expected a list of levels`;
+  if (!Array.isArray(levels)) return problemText(`${side}: expected a list of levels`, levels);
   if (levels.length > ENTRIES_MAX) return `${side}: expected at most ${ENTRIES_MAX} levels, found ${levels.length}`;
   const copies: Level[] = [];
   for (let i = 0; i < levels.length; i++) {
     const copy = levelIn(levels[i]);
-    if (copy === null)
-      return `${side}[${i}]: expected { price: finite number, amount: finite number, why: [{ name, ticks }] }`;
+    if (copy === null) return levelProblem(`${side}[${i}]`, levels[i]);
     copies.push(copy);
   }
   return copies;
@@ -276,6 +277,49 @@ function levelIn(level: unknown): Level | null {
   copy.amounts = own;
   return copy;
 }
+
+/** Returns what is wrong with a level that `levelIn` refuses. Apart from it, because only an error needs the text. */
+function levelProblem(place: string, level: unknown): string {
+  if (!isEntry(level)) return problemText(`${place}: expected { price, amount, why }`, level);
+  const { price, amount, why, amounts } = level;
+  return (
+    numberProblem(`${place}.price`, price) ??
+    numberProblem(`${place}.amount`, amount) ??
+    (listIn(why, stepIn) === null ? listProblem(`${place}.why`, why, STEP) : null) ??
+    listProblem(`${place}.amounts`, amounts, AMOUNT_STEP)
+  );
+}
+
+/** Returns what is wrong with a value that must be a finite number; `null` if it is one. */
+export const numberProblem = (place: string, value: unknown): string | null =>
+  isFiniteNumber(value) ? null : problemText(`${place}: expected a finite number`, value);
+
+/** Types of the keys of a list's entries. */
+type EntryKeys = Readonly<Record<string, 'text' | 'number'>>;
+const STEP: EntryKeys = { name: 'text', ticks: 'number' };
+const AMOUNT_STEP: EntryKeys = { name: 'text', lots: 'number' };
+const FIGURE: EntryKeys = { name: 'text', value: 'number', unit: 'text' };
+const TEXT = `expected text of at most ${TEXT_MAX} characters`;
+
+/** Returns what is wrong with a list that `listIn` refuses. */
+function listProblem(place: string, list: unknown, keys: EntryKeys): string {
+  const entry = `{ ${Object.keys(keys).join(', ')} }`;
+  if (!Array.isArray(list)) return problemText(`${place}: expected a list of ${entry}`, list);
+  if (list.length > ENTRIES_MAX) return `${place}: expected at most ${ENTRIES_MAX} entries, found ${list.length}`;
+  for (let i = 0; i < list.length; i++) {
+    const one: unknown = list[i];
+    if (!isEntry(one)) return problemText(`${place}[${i}]: expected ${entry}`, one);
+    for (const [key, type] of Object.entries(keys)) {
+      const at = `${place}[${i}].${key}`;
+      const isValid = type === 'text' ? isText(one[key]) : isFiniteNumber(one[key]);
+      if (!isValid) return problemText(`${at}: ${type === 'text' ? TEXT : 'expected a finite number'}`, one[key]);
+    }
+  }
+  // Only a getter that returns another value at each call gets here.
+  return `${place}: expected a list of ${entry}, found values that change`;
+}
+
+const problemText = (expected: string, found: unknown): string => `${expected}, found ${foundText(found)}`;
 
 /** Returns copies of a list's entries; `null` if `list` is not a list, is too long, or has an invalid entry. */
 function listIn<T>(list: unknown, copyOf: (one: Entry) => T | null): readonly T[] | null {

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { counted, amount, price, type Level, type Quote, type Strategy, type View } from '../src/core/index.ts';
-import { quoteIn } from './guarded.ts';
+import { numberProblem, quoteIn } from './guarded.ts';
 
 export type StrategyLaw = {
   /** Statement about a strategy that obeys the law, without its subject. */
@@ -156,7 +156,8 @@ function tradeInto(strategy: Strategy, { at, mid }: View): void {
  */
 function numberViolation(side: string, levels: readonly Level[], away: -1 | 1): string | null {
   for (const [i, { price: ticks, amount: lots }] of levels.entries()) {
-    if (!Number.isFinite(ticks)) return `${side}[${i}]: price ${ticks} is not finite`;
+    const problem = numberProblem(`${side}[${i}].price`, ticks);
+    if (problem !== null) return problem;
     if (!(Number.isSafeInteger(lots) && lots >= 0))
       return `${side}[${i}]: amount ${lots} is not a whole number of lots; round it down with Math.floor`;
     const inside = levels[i - 1]?.price ?? ticks;

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import type { RequoteTolerance, Strategy } from '../src/core/index.ts';
 import * as contractModule from './contract.ts';
 import { CONTRACT, WARMUP_MAX_MS, type OwnDefinition } from './contract.ts';
-import { assertNoPromise, StrategyFileError } from './ownFiles/fileErrors.ts';
-import { compiledFile, foundText } from './ownFiles/ownCode.ts';
+import { assertNoPromise, foundText, StrategyFileError } from './ownFiles/fileErrors.ts';
+import { compiledFile } from './ownFiles/ownCode.ts';
 import { levelProblems, toleranceOf } from './parameters.ts';
 
 /**

@@ -6,6 +6,11 @@ export class StrategyFileError extends Error {
   override readonly name = 'StrategyFileError';
 }
 
+/** Error of a function of a file that returned a promise. */
+class PromiseFound extends Error {
+  override readonly name = 'PromiseFound';
+}
+
 /** Maximum length of an error's text, in characters. */
 const ERROR_MAX = 200;
 
@@ -29,10 +34,27 @@ export function errorPlace(error: unknown, file: string): string {
   return line === undefined ? '' : `:${line}`;
 }
 
-/** Returns the text of an error that code of a file threw, with its place in the file if the stack has it. */
-export function thrownText(error: unknown, file: string): string {
+/** Returns a value as short text for an error line. */
+export function foundText(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (typeof value === 'function') return 'a function';
+  if (Array.isArray(value)) return `a list of length ${value.length}`;
+  if (typeof value === 'string') return JSON.stringify(value).slice(0, 60);
+  // JSON has no NaN and no infinities, and no big integers and symbols.
+  const isPrimitive = typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean';
+  return isPrimitive ? String(value).slice(0, 60) : typeof value === 'symbol' ? 'a symbol' : 'another object';
+}
+
+/**
+ * Returns the text of an error that code of a file threw, with its place in the file if the stack has it. `name`: the
+ * called function; if omitted, the text does not name it.
+ */
+export function thrownText(error: unknown, file: string, name?: string): string {
+  if (error instanceof PromiseFound) return oneLine(error);
   const place = errorPlace(error, file);
-  return place === '' ? `threw ${oneLine(error)}` : `threw at ${file}${place}: ${oneLine(error)}`;
+  const threw = name === undefined ? 'threw' : `${name} threw`;
+  return place === '' ? `${threw} ${oneLine(error)}` : `${threw} at ${file}${place}: ${oneLine(error)}`;
 }
 
 /**
@@ -44,5 +66,7 @@ export function assertNoPromise<T>(name: string, result: T): T {
   if (typeof then !== 'function') return result;
   // An error of the promise would otherwise end the process.
   Promise.resolve(result).catch(() => undefined);
-  throw new Error(`${name}: expected a result, found a promise; remove async and await, because the bot does not wait`);
+  throw new PromiseFound(
+    `${name} returned a promise, but must return its result at once, because the bot does not wait; remove async and await`,
+  );
 }

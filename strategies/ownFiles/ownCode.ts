@@ -20,14 +20,6 @@ export type OwnFileKind = {
 /** Maximum length of a file, in characters. */
 const OWN_FILE_MAX = 65_536;
 
-/** Returns a value as short text for an error line. */
-export function foundText(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (typeof value === 'function') return 'a function';
-  const text = typeof value === 'object' ? 'another object' : JSON.stringify(value);
-  return value === null ? 'null' : text.slice(0, 60);
-}
-
 /**
  * Returns a function that evaluates the file and returns its default export.
  * @throws StrategyFileError if the text is too long, has a syntax error, or imports or exports anything else.

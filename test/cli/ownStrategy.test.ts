@@ -19,11 +19,19 @@ test('check-strategy prints a line for each law, and ends with 1 if the strategy
   );
 });
 
-test('check-strategy ends a strategy that loops', async () => {
-  const { dir } = folderWith(quotingBy('for (;;);'));
-  const { code, stdout } = await ran(['check-strategy', join(dir, 'own.ts'), '--timeout', '3s']);
-  expect(code).toBe(1);
-  expect(stdout).toMatch(/^FAIL {2}ends each call: did not end within 3 s; look for a loop without an end$/m);
+test.each([
+  ['a call', quotingBy('for (;;);')],
+  ['a promise of its load', `${OWN_STRATEGY}Promise.resolve().then(() => { for (;;); });\n`],
+  ['a promise of a call', quotingBy("void (async () => { await null; for (;;); })(); return silent('waits');")],
+])('check-strategy ends a strategy that loops in %s, and says after two seconds that it waits', async (_, code) => {
+  const { dir } = folderWith(code);
+  const ended = await ran(['check-strategy', join(dir, 'own.ts'), '--timeout', '3s']);
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toMatch(
+    /^FAIL {2}ends each call: did not end within 3 s; look for a loop without an end, also in a promise$/m,
+  );
+  expect(ended.stdout).not.toContain('pass');
+  expect(ended.stderr).toMatch(/^own\.ts@[0-9a-f]{12}: still running; the check ends after 3 s \(--timeout\)\n$/);
 });
 
 test('a file that is no strategy ends each command with 2 and one line with its place', async () => {
@@ -80,7 +88,7 @@ test('check-strategy with a configuration ends a file that loops at load, and on
   const { dir, yaml } = folderWith('for (;;);');
   const own = join(dir, 'own.ts');
   const looping = await ran(['check-strategy', own, '-c', yaml, '--timeout', '3s']);
-  expect(looping).toMatchObject({ code: 1, stderr: '' });
+  expect(looping).toMatchObject({ code: 1, stderr: expect.stringMatching(/: still running; /) as string });
   expect(looping.stdout).toMatch(/^FAIL {2}ends each call: did not end within 3 s;/m);
   writeFileSync(own, quotingBy("process.exit(0); return silent('x');"));
   expect((await ran(['check-strategy', own, '-c', yaml])).stdout).toMatch(

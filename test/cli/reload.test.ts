@@ -60,7 +60,7 @@ test('a preview of a strategy file that loops ends, and the bot runs only the fi
   expect([looping.code, looping.stdout]).toEqual([
     2,
     expect.stringMatching(
-      /^strategy\.name: "own\.ts@\w+" -> "own\.ts@\w+"\nthe preview of the strategy file failed: it did not end within 10 s; look for a loop without an end\nno change was applied; the previous configuration stays in force\n$/,
+      /^strategy\.name: "own\.ts@\w+" -> "own\.ts@\w+"\nthe preview of the strategy file failed: it did not end within 10 s; look for a loop without an end, also in a promise\nno change was applied; the previous configuration stays in force\n$/,
     ),
   ]);
   writeFileSync(own, quotingBy("console.log('heard'); process.exit(0); return silent('x');"));

@@ -4166,8 +4166,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a preview of a strategy file forgets the past trades that the bot knows',
     file: 'src/app/run/nextQuotes.ts',
-    from: 'last: null, ...known(historyMs) }',
-    to: 'last: null, ...known(historyMs), trades: [] }',
+    from: 'last: null, ...known });',
+    to: 'last: null, ...known, trades: [] });',
     test: 'test/app/actions/strategyPreview.test.ts',
     title: 'a preview gives a strategy with a history the trades of the run, or says that they are not enough',
   },
@@ -4543,6 +4543,22 @@ export const EDITS: readonly Edit[] = [
     to: '[this.#turns, this.#cpuMs] = [turns, cpuMs];',
     test: 'test/app/run/frozenProcess.test.ts',
     title: 'exactly after 20 looks without a turn of its event loop, in which it computed for 5 s',
+  },
+  {
+    name: 'a freeze names the strategy files of earlier reloads',
+    file: 'src/app/run/suspectFiles.ts',
+    from: 'this.#names.filter(name => !inForce.includes(name))',
+    to: '[]',
+    test: 'test/app/run/frozenProcess.test.ts',
+    title: 'are, after a turn of the event loop, exactly those in force and those that ran since the last reload',
+  },
+  {
+    name: 'a reload forgets the past trades of the run, which its preview had',
+    file: 'src/app/run/reloading.ts',
+    from: 'pastTradesOfRun(trades, at, ms)',
+    to: 'pastTradesOfRun(null, at, ms)',
+    test: 'test/app/actions/strategyPreview.test.ts',
+    title: 'a reload shows what its preview has shown, also of a history, and says which files are in force after it',
   },
   {
     name: 'a pinned strategy file that froze the bot starts again without a resume',

@@ -433,7 +433,9 @@ describe('while a bot runs', () => {
 
   test('a promise is an error of its function, and its rejection does not end the process', async () => {
     const refused = (name: string) =>
-      new RegExp(`failed: ${name}: expected a result, found a promise; remove async and await, because the bot`);
+      new RegExp(
+        `failed: ${name} returned a promise, but must return its result at once, because the bot does not wait; remove`,
+      );
     const rejecting = "async quote(view) { throw new Error('later'); }";
     const codes = {
       quote: quotingBy('').replace('quote(view) {  }', rejecting),
@@ -453,7 +455,7 @@ describe('while a bot runs', () => {
     await new Promise(resolve => setTimeout(resolve, 1));
     for (const [name, result] of Object.entries({ warmup: '5', history: '5', tolerance: '({})', limitProblems: '[]' }))
       expect(errorsOf(changedOwn('contract: 1', `contract: 1, ${name}: (async () => ${result}) as never`))[0]).toMatch(
-        new RegExp(`${name}: expected a result, found a promise`),
+        new RegExp(`${name} returned a promise, but must`),
       );
   });
 
@@ -517,8 +519,8 @@ describe('while a bot runs', () => {
       ),
     );
     expect([0, 4_999, 5_000].map(ms => at(counting, ms).noBid)).toEqual([
-      './own.ts needs the trades of 5 s and has 0 s; quotes in 5 s',
-      './own.ts needs the trades of 5 s and has 5 s; quotes in 1 s',
+      './own.ts needs the trades of 5 s, which are read when a run starts; quotes in at most 5 s',
+      './own.ts needs the trades of 5 s, which are read when a run starts; quotes in at most 1 s',
       'call 1',
     ]);
     // Lost trades start it again.
@@ -592,14 +594,28 @@ describe('while a bot runs', () => {
   });
 
   test.each([
-    ['nothing', 'return;', /expected an object, found undefined/],
-    ['a list', 'return [];', /bids: expected a list of levels/],
+    ['nothing', 'return;', /expected an object, found nothing/],
+    ['a list', 'return [];', /bids: expected a list of levels, found nothing/],
     [
       'levels without numbers',
       "return { bids: [{ price: '1', amount: 1, why: [] }], asks: [] };",
-      /bids\[0\]: expected \{ price: finite number/,
+      /bids\[0\]\.price: expected a finite number, found "1"/,
     ],
-    ['levels without steps', 'return { bids: [], asks: [{ price: 1, amount: 1 }] };', /asks\[0\]: expected/],
+    [
+      'a step that is not finite',
+      "return { bids: [{ price: 1, amount: 1, why: [{ name: 'x', ticks: -1 / 0 }] }], asks: [] };",
+      /bids\[0\]\.why\[0\]\.ticks: expected a finite number, found -Infinity/,
+    ],
+    [
+      'steps of an amount without lots',
+      'return { bids: [], asks: [{ price: 1, amount: 1, why: [], amounts: [7n] }] };',
+      /asks\[0\]\.amounts\[0\]: expected \{ name, lots \}, found 7/,
+    ],
+    [
+      'levels without steps',
+      'return { bids: [], asks: [{ price: 1, amount: 1 }] };',
+      /asks\[0\]\.why: expected a list of \{ name, ticks \}, found nothing/,
+    ],
     [
       'a thousand levels',
       'return { bids: [], asks: Array(1000).fill({ price: 1, amount: 1, why: [] }) };',
@@ -608,9 +624,13 @@ describe('while a bot runs', () => {
     [
       'figures without units',
       "return { bids: [], asks: [], figures: [{ name: 'x', value: 1 }] };",
-      /figures: expected/,
+      /figures\[0\]\.unit: expected text of at most 400 characters, found nothing/,
     ],
-    ['a reason that is no text', 'return { bids: [], asks: [], noBid: 3 };', /noBid: expected text/],
+    [
+      'a reason that is no text',
+      'return { bids: [], asks: [], noBid: 3 };',
+      /noBid: expected text of at most 400 characters, found 3/,
+    ],
   ])('%s as a quote empties both sides with a reason, and a later quote counts', (_, body, reason) => {
     const { bids, asks, noBid } = quoteOf(body);
     expect([bids, asks]).toEqual([[], []]);

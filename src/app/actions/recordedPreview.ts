@@ -1,10 +1,11 @@
 /** Previews of another configuration, from the recording of the running bot: the quotes before and after, by book. */
 import { booksOf, configOfBooks, symbolsOf, type Config } from '../../config.ts';
-import { pastTradesUpTo, type EngineEvent, type Millis } from '../../core/index.ts';
+import type { EngineEvent, Millis } from '../../core/index.ts';
+import type { CompleteTrades } from '../../live/market/pastTrades.ts';
 import { TradesOfRun } from '../../live/market/recordedTrades.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
 import { replayedMoment, type ReplayedMoment } from '../inspect/explain.ts';
-import { nextPreviews, quotesBeside, quotesNothing, type PastTradesKnown } from '../run/nextQuotes.ts';
+import { nextPreviews, pastTradesOfRun, quotesBeside, quotesNothing } from '../run/nextQuotes.ts';
 import { withOwn } from '../run/reloading.ts';
 
 type ReferenceEvent = Extract<EngineEvent, { kind: 'reference' }>;
@@ -29,12 +30,11 @@ class SeenMarkets {
     return this.#references.get(book) ?? null;
   }
 
-  tradesOf(book: string): Pick<PastTradesKnown, 'since'> & { readonly trades: readonly Trade[] } {
-    return this.#books.get(book)?.complete ?? { since: Infinity, trades: [] };
+  /** Complete trades of the run; `null` if there are none. */
+  tradesOf(book: string): CompleteTrades | null {
+    return this.#books.get(book)?.complete ?? null;
   }
 }
-
-type Trade = Parameters<typeof pastTradesUpTo>[1][number];
 
 /** State of the running bot at the end of its recording, with what previews of other configurations need. */
 export type RecordedNow = {
@@ -66,24 +66,17 @@ export type BookPreview = {
   readonly problem: string | null;
   /** Quotes before and after, one row per level. */
   readonly quotes: readonly string[];
-  /** Whether the recording has fewer trades than the strategy of the book needs. */
-  readonly isShort: boolean;
 };
 
 /** Returns the previews of the books that the run has, in the order of the configuration. */
 export function recordedPreviews(config: Config, { moment, markets, at }: RecordedNow): readonly BookPreview[] {
   const { engine, setup, books: recorded } = moment;
-  const short = new Set<string>();
   const books = booksOf(withOwn(config, setup)).flatMap(one => {
     const { book } = one;
     const rules = recorded.find(each => each.setup.book === book)?.rules;
     const running = engine.books.find(({ symbol }) => symbol === book);
     if (rules === undefined || running === undefined) return [];
-    const pastTrades = (ms: Millis): PastTradesKnown => {
-      const { since, trades } = markets.tradesOf(book);
-      if (since > at - ms) short.add(book);
-      return pastTradesUpTo({ now: at, ms, since: Math.min(since, at) }, trades);
-    };
+    const pastTrades = (ms: Millis) => pastTradesOfRun(markets.tradesOf(book), at, ms);
     return [{ one, rules, running, reference: markets.referenceOf(book), pastTrades }];
   });
   if (books.length === 0) return [];
@@ -91,6 +84,6 @@ export function recordedPreviews(config: Config, { moment, markets, at }: Record
   return books.map(({ one: { book }, rules, running }, i) => {
     const next = previews[i]!;
     const problem = quotesNothing(next, { book: running }, at);
-    return { book, problem, quotes: quotesBeside({ book: running }, next, rules), isShort: short.has(book) };
+    return { book, problem, quotes: quotesBeside({ book: running }, next, rules) };
   });
 }

@@ -38,10 +38,6 @@ const RUN_MAX_MS = 10_000;
 /** Maximum heap of the thread, in MB. */
 const HEAP_MAX_MB = 512;
 
-/** Line of a preview for a strategy that needs more trades than the running bot has. */
-const SHORT_HISTORY =
-  '  the preview has the complete trades of this run only, and cannot show quotes; before its first quote, the bot also reads the trades of earlier runs, of the tape, and of the exchange';
-
 /** Whether a key names the strategy file itself. Its change is shown by a process that does not run the file. */
 const isIdentityKey = (key: string): boolean => /^(?:books\.[^.]+\.)?strategy\.(?:name|file|sha256)$/.test(key);
 
@@ -90,11 +86,7 @@ export function strategyPreview(
       quotes: [
         ...previews
           .filter(({ book }) => shown.includes(book))
-          .flatMap(({ book, quotes, isShort }) => [
-            ...(isNamed ? [`${book}:`] : []),
-            ...quotes,
-            ...(isShort ? [SHORT_HISTORY] : []),
-          ]),
+          .flatMap(({ book, quotes }) => [...(isNamed ? [`${book}:`] : []), ...quotes]),
         ...added.map(book => `${book}: the running bot does not have this book yet, so its quotes are not known`),
       ],
     };
@@ -121,7 +113,8 @@ export async function threadedStrategyPreview(
   try {
     return await new Promise(resolve => {
       const refuse = (why: string): void => resolve({ refused: [`the preview of the strategy file failed: ${why}`] });
-      const late = (): void => refuse(`it did not end within ${runMaxMs / 1_000} s; look for a loop without an end`);
+      const late = (): void =>
+        refuse(`it did not end within ${runMaxMs / 1_000} s; look for a loop without an end, also in a promise`);
       thread.on('message', (news: FromStrategyPreview) => {
         if (news.kind === 'done') resolve(news.preview);
         else AbortSignal.timeout(runMaxMs).addEventListener('abort', late);

@@ -15,21 +15,29 @@ export type StrategyReport = {
   readonly verdicts: readonly StrategyVerdict[];
 };
 
+/** Time after which a check that has not ended says so, in ms. */
+const WAITING_AFTER_MS = 2_000;
+
 /**
  * Checks a strategy file with the parameters of a configuration, or with their defaults. `timeoutMs`: maximum time of
- * the check.
+ * the check. `onWaiting` receives a line if the check takes long.
  * @throws UsageError if the file or the configuration cannot be used.
  */
 export async function checkStrategy(
   file: string,
   configFile: string | undefined,
   timeoutMs: number,
+  onWaiting: (line: string) => void = () => undefined,
 ): Promise<StrategyReport> {
   const of = strategyFileOf(file, textOf(file));
   const parameters = configFile === undefined ? null : parametersFrom(configFile, of);
   const thread = new Worker(new URL('./strategyCheckThread.js', import.meta.url), {
     workerData: { of, parameters } satisfies CheckedStrategy,
   });
+  const waiting = setTimeout(
+    () => onWaiting(`${of.name}: still running; the check ends after ${timeoutMs / 1_000} s (--timeout)`),
+    WAITING_AFTER_MS,
+  );
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const ended = once(thread, 'exit', { signal }).then(() => {
@@ -42,10 +50,11 @@ export async function checkStrategy(
     if (error instanceof UsageError) throw error;
     const violation =
       (error as Error).name === 'AbortError'
-        ? `did not end within ${timeoutMs / 1_000} s; look for a loop without an end`
+        ? `did not end within ${timeoutMs / 1_000} s; look for a loop without an end, also in a promise`
         : `the thread of the check ended: ${textOfError(error)}`;
     return { name: of.name, verdicts: [{ law: 'ends each call', violation }] };
   } finally {
+    clearTimeout(waiting);
     await thread.terminate();
   }
 }

@@ -1,4 +1,5 @@
 /** Thread of `puntas check-strategy`, because only a thread can be ended while its code loops. */
+import { setImmediate } from 'node:timers';
 import { parentPort, workerData } from 'node:worker_threads';
 import { StrategyFileError, type StrategyCode } from '../../../strategies/index.ts';
 import { strategyVerdicts, type StrategyVerdict } from './strategyCheck.ts';
@@ -21,4 +22,6 @@ function checkedResult({ of, parameters }: CheckedStrategy): StrategyCheckResult
   }
 }
 
-parentPort?.postMessage(checkedResult(workerData as CheckedStrategy));
+const result = checkedResult(workerData as CheckedStrategy);
+// Promises of the file run before the next turn of the event loop: a loop in one of them must not pass.
+setImmediate(() => parentPort?.postMessage(result));

@@ -73,6 +73,7 @@ import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';
 import { storeApprovedStrategies } from './approvedStrategy.ts';
 import { assertNotFrozen, assertStrategyApproved } from './strategyApproval.ts';
+import { recordingsSource } from '../../wiring/history/pastTradesSources.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
@@ -82,6 +83,9 @@ import { leftBooks, withLeftBooks } from './leftBooks.ts';
 import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
 export type RunResult = Omit<StopReport, 'ledgerMatches'> & { readonly summary: Summary };
+
+/** Maximum time of the read of a run's own trades for the quotes that a reload shows, in ms. */
+const TRADES_OF_RUN_MAX_MS = 10_000;
 
 /** Calls that release resources of the process. The last call in the list is executed first. */
 type Ends = (() => unknown)[];
@@ -413,6 +417,12 @@ export class BotProcess {
       time: () => rotation.run.time(),
       config: () => this.#config,
       run: () => this.#journal.run,
+      tradesOfRun: ({ symbol, tick, lot }) => {
+        const wanted = { instrument: { symbol, tick, lot }, since: -Infinity, run: this.#journal.run + 1, runsMax: 1 };
+        const recordings = recordingsSource(this.#config.state.dir);
+        // The quotes are shown only for information.
+        return recordings.read(wanted, AbortSignal.timeout(TRADES_OF_RUN_MAX_MS)).catch(() => null);
+      },
       assertUsable: next => {
         if (venue.paper === undefined) refuseUntried(next);
         else assertSameBooks(this.#config, next);

@@ -5,24 +5,23 @@
 import { Worker } from 'node:worker_threads';
 import { textOfError } from '../../core/index.ts';
 import { limitedCall, type OwnCall } from '../../../strategies/index.ts';
-import { BOOKS_MAX } from '../../config.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { FrozenBot } from './frozenProcess.ts';
+import { SuspectFiles } from './suspectFiles.ts';
 
 /** Data of the thread. `turns` changes at each turn of the event loop. */
 export type FreezeWatched = { readonly turns: SharedArrayBuffer; readonly bot: FrozenBot };
 
 /** Interval in which the main thread shows that its event loop turns, in ms. */
 const TURN_MS = 200;
-/** Maximum number of files that a halt names: those of the most books, before and after a reload. */
-const NAMED_MAX = 2 * BOOKS_MAX;
 
 export class FreezeWatch {
   readonly #warn: (line: string) => void;
   readonly #turns = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #view = new Int32Array(this.#turns);
   #thread: Worker | null = null;
-  #strategies: readonly string[] = [];
+  readonly #files = new SuspectFiles();
+  #which: WhichBot | null = null;
 
   /** Creates a watch that does nothing until `start`. `warn` receives why the process is not watched any more. */
   constructor(warn: (line: string) => void) {
@@ -34,9 +33,22 @@ export class FreezeWatch {
    * `strategy`: name of the file with its hash.
    */
   start(which: WhichBot, strategy: string): void {
-    // A promise of a file before a reload may still run. Each of several books can have its own file.
-    this.#strategies = [...this.#strategies.filter(name => name !== strategy), strategy].slice(-NAMED_MAX);
-    const bot: FrozenBot = { ...which, strategies: this.#strategies };
+    this.#which = which;
+    this.#files.add(strategy);
+    this.#show();
+  }
+
+  /** Says which strategy files are in force after a reload, applied or refused. */
+  settle(inForce: readonly string[]): void {
+    this.#files.settle(inForce);
+    setImmediate(() => {
+      if (this.#files.turn()) this.#show();
+    });
+  }
+
+  #show(): void {
+    if (this.#which === null) return;
+    const bot: FrozenBot = { ...this.#which, strategies: this.#files.names };
     if (this.#thread === null) this.#thread = this.#threadOf(bot);
     else this.#thread.postMessage(bot);
   }

@@ -45,7 +45,7 @@ export class FrozenTurns {
 
 /** Bot with a strategy file. */
 export type FrozenBot = WhichBot & {
-  /** Names of its strategy files and of those before the last reloads, each with its hash. */
+  /** Names of the strategy files that may have frozen it, each with its hash. */
   readonly strategies: readonly string[];
 };
 

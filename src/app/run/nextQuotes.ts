@@ -7,6 +7,7 @@ import {
   money,
   needsOperator,
   OrderBook,
+  pastTradesUpTo,
   textOfAmount,
   textOfMoney,
   textOfPrice,
@@ -25,6 +26,7 @@ import {
   type Side,
 } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
+import type { CompleteTrades } from '../../live/market/pastTrades.ts';
 import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
@@ -33,6 +35,15 @@ import type { OwnCall } from '../../../strategies/index.ts';
 
 /** Public trades that are complete since a time. */
 export type PastTradesKnown = Pick<Extract<EngineEvent, { kind: 'history' }>, 'since' | 'trades'>;
+
+/**
+ * Returns the trades of the last `ms` from those of the current run; `null` if these do not reach back far enough. The
+ * next run then reads the others before its first quote, which a preview cannot.
+ */
+export function pastTradesOfRun(trades: CompleteTrades | null, at: Millis, ms: Millis): PastTradesKnown | null {
+  if (trades === null || trades.since > at - ms) return null;
+  return pastTradesUpTo({ now: at, ms, since: trades.since }, trades.trades);
+}
 
 /** Stops of a book, by their reasons; `null` if there is none. */
 export type PreviewedStops = Pick<BookEngine, 'haltedBecause' | 'reducingBecause' | 'pausedBecause'>;
@@ -44,8 +55,8 @@ export type PreviewedBook = {
   readonly running: BookEngine | null;
   /** Reference price; `null` without one, or if it has live sources. */
   readonly reference: Extract<EngineEvent, { kind: 'reference' }> | null;
-  /** Returns the trades of the last `ms` as far as they are known. Default: none are. */
-  readonly pastTrades?: (ms: Millis) => PastTradesKnown;
+  /** Returns the trades of the last `ms`; `null` if they are not known. Default: they are not. */
+  readonly pastTrades?: (ms: Millis) => PastTradesKnown | null;
   /** Order book and stops of a book that the running engine does not have. */
   readonly added?: PreviewedStops & { readonly book: OrderBook | null };
 };
@@ -53,7 +64,6 @@ export type PreviewedBook = {
 /**
  * Returns the likely first decision of the next run. Data that a run collects over time is missing: other traders'
  * trades, RFQ prices, volatility. `reference` is the reference price; `null` without one, or if it has live sources.
- * `pastTrades` returns the trades of the last `ms` as far as they are known, for a strategy that needs a history.
  * Throws as `engineOf` does.
  */
 export function nextPreview(
@@ -62,9 +72,8 @@ export function nextPreview(
   running: Engine,
   at: Millis,
   reference: Extract<EngineEvent, { kind: 'reference' }> | null,
-  pastTrades?: (ms: Millis) => PastTradesKnown,
 ): Preview {
-  const book = { rules, running: running.book, reference, ...(pastTrades && { pastTrades }) };
+  const book = { rules, running: running.book, reference };
   return nextPreviews(config, [book], running, at)[0]!;
 }
 
@@ -98,9 +107,10 @@ export function nextPreviews(
   for (const one of books) engine.step({ kind: 'rules', ...named(one.rules), at, ...one.rules });
   for (const [i, { rules: own, pastTrades }] of books.entries()) {
     const { historyMs } = engine.books[i]!;
-    const known = pastTrades ?? (() => ({ since: at, trades: [] }));
-    if (historyMs > 0)
-      engine.step({ kind: 'history', ...named(own), at, source: 'the recordings', last: null, ...known(historyMs) });
+    // Without the trades, the strategy says that the next run reads them.
+    const known = historyMs > 0 ? (pastTrades?.(historyMs) ?? null) : null;
+    if (known !== null)
+      engine.step({ kind: 'history', ...named(own), at, source: 'the recordings', last: null, ...known });
   }
   engine.step({
     ...{ kind: 'balances', at, startedAt: at, quiet: true },

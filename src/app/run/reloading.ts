@@ -34,6 +34,7 @@ import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { isAboutCurrency } from '../../live/unreadableRows.ts';
 import { writeLevels } from '../../marketdata/index.ts';
+import type { CompleteTrades } from '../../live/market/pastTrades.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
@@ -44,7 +45,7 @@ import type { StrategyApproval } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { limitedCall } from '../../../strategies/index.ts';
 import { sentenceOf } from '../../messages/exits.ts';
-import { nextPreviews, quotesBeside, quotesNothing, type PreviewedBook } from './nextQuotes.ts';
+import { nextPreviews, pastTradesOfRun, quotesBeside, quotesNothing, type PreviewedBook } from './nextQuotes.ts';
 
 /** Configuration file of the bot. */
 export type ConfigSource = {
@@ -61,6 +62,8 @@ export type ConfigSource = {
    * @throws UsageError with all errors.
    */
   inspect(): GivenConfig;
+  /** Receives the names of the strategy files in force after each reload, applied or refused. */
+  settle?(strategies: readonly string[]): void;
 };
 
 /** Configuration as read, with the text of its file. */
@@ -80,6 +83,8 @@ export type ReloadHost = {
   readonly config: () => Config;
   /** Number of the current run. */
   readonly run: () => number;
+  /** Resolves to the complete trades of a book in the current run; `null` if there are none. Default: none. */
+  readonly tradesOfRun?: (instrument: Rules['instrument']) => Promise<CompleteTrades | null>;
   /**
    * Repeats those checks of a start that depend only on the exchanges in the configuration.
    * @throws UsageError with the reason.
@@ -224,6 +229,8 @@ export class Reloading {
         ...kept(error instanceof UsageError ? error.message.split('\n') : [sentenceOf(error)]),
         changes: [],
       }));
+      const { source, config } = this.#host;
+      source.settle?.(withFileIn(config()).map(({ strategy }) => strategy.name));
       const { by, reason } = asked;
       // A preview changes nothing, and the bot does not know the part that the asking command adds.
       if (asked.isPreview) log.info({ by, reason }, 'reload: previewed');
@@ -308,19 +315,28 @@ export class Reloading {
    * @throws UsageError if a book would not quote, or if trading would halt immediately.
    */
   async #quotes(next: Config, changes: readonly ConfigChange[], hidden: readonly string[]): Promise<readonly string[]> {
-    const { client, engine, time } = this.#host;
+    const { client, engine, time, tradesOfRun } = this.#host;
     const configs = booksOf(next);
-    const found: Omit<PreviewedBook, 'running'>[] = [];
+    const found: (Omit<PreviewedBook, 'running'> & { readonly trades: CompleteTrades | null })[] = [];
     for (const config of configs) {
       const rules = await readRules(client, config.book, readOnce);
       const reference = await this.#reference(config, rules);
-      const isAdded = engine().books.every(({ symbol }) => symbol !== config.book);
-      found.push({ rules, reference, ...(isAdded ? { added: await this.#added(config, rules) } : {}) });
+      const quoted = engine().books.find(({ symbol }) => symbol === config.book);
+      // A run has complete trades of a book only if its strategy needs a history.
+      const trades = (quoted?.historyMs ?? 0) > 0 ? ((await tradesOfRun?.(rules.instrument)) ?? null) : null;
+      found.push({
+        ...{ rules, reference, trades },
+        ...(quoted === undefined ? { added: await this.#added(config, rules) } : {}),
+      });
     }
     const balances = await this.#newBalances(found.map(({ rules }) => rules));
     const [running, at] = [engine(), time()];
     const runningOf = (book: string) => running.books.find(({ symbol }) => symbol === book) ?? null;
-    const books = found.map((one, i) => ({ ...one, running: runningOf(configs[i]!.book) }));
+    const books = found.map(({ trades, ...one }, i) => ({
+      ...one,
+      running: runningOf(configs[i]!.book),
+      pastTrades: (ms: Millis) => pastTradesOfRun(trades, at, ms),
+    }));
     const previews = nextPreviews(next, books, running, at, balances, limitedCall);
     const isNamed = configs.length > 1 || running.books.length > 1;
     const isShown = (book: string) => !isNamed || changes.some(change => concerns(change, book));

@@ -4,7 +4,7 @@ import { checkStrategy, verdictLines } from '../../app/develop/checkStrategy.ts'
 import { newStrategy } from '../../app/develop/newStrategy.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { durationFlag } from '../terminal/flags.ts';
-import { print } from '../terminal/output.ts';
+import { print, printError } from '../terminal/output.ts';
 
 /**
  * Adds `new-strategy`, which prints each written path, and `check-strategy`, which prints a line per law. Laws that one
@@ -32,7 +32,7 @@ export function addDevelopCommands(program: Command): void {
       new Option('--timeout <duration>', 'maximum time of the check').argParser(durationFlag).default(60_000, '1m'),
     )
     .action(async (file: string, { config, timeout }: { config?: string; timeout: number }) => {
-      const { name, verdicts } = await checkStrategy(file, config, timeout);
+      const { name, verdicts } = await checkStrategy(file, config, timeout, printError);
       print(name);
       for (const line of verdictLines(verdicts)) print(line);
       if (verdicts.some(({ violation }) => violation !== null)) process.exitCode = EXIT.broken;

@@ -153,6 +153,7 @@ function addRun(program: Command): void {
                 }),
             source: {
               ...{ file, given, inspect: () => readConfigText(file) },
+              settle: strategies => freezes.settle(strategies),
               read: approve =>
                 readTradedText(
                   file,

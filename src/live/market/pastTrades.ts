@@ -55,6 +55,8 @@ export type WantedTrades = {
   readonly since: Millis;
   /** Number of the run, whose own recording is not a source. */
   readonly run: number;
+  /** Maximum number of runs before `run` in whose recordings the trades are looked for. Default: a few. */
+  readonly runsMax?: number;
 };
 
 /** Lists of public trades of the exchange. */

@@ -14,9 +14,12 @@ const PARSED = ['history', 'public trade', 'rules'].map(kind => `i{"event":{"kin
  * Returns the complete trades at the end of the recordings of a state directory; `null` if there are none. Reads the
  * recordings in pieces, with constant memory. Takes some 100 ms per MB on disk.
  */
-export function recordedTrades(dir: string, { instrument, since, run }: WantedTrades): CompleteTrades | null {
+export function recordedTrades(
+  dir: string,
+  { instrument, since, run, runsMax = RUNS_MAX }: WantedTrades,
+): CompleteTrades | null {
   const earlier = recordingsIn(dir).filter(one => one.run < run);
-  for (const one of earlier.slice(-RUNS_MAX).reverse()) {
+  for (const one of earlier.slice(-runsMax).reverse()) {
     const found = tradesIn(dir, one.run, instrument, since);
     if (found !== null) return found;
   }

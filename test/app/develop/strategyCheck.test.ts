@@ -56,24 +56,31 @@ describe('the check of a strategy file', () => {
     [
       'a quote that is a promise',
       quotingBy('').replace('quote(view)', 'async quote(view)'),
-      /^returns a valid quote.*: threw quote: expected a result, found a promise; remove async and await/,
+      /^returns a valid quote.*: quote returned a promise, but must return its result at once, because the bot does not wait; remove async and await$/,
     ],
     [
       'a trade that is a promise',
       changedOwn('trade: ({ side }) => void', 'trade: async ({ side }) => void'),
-      /^returns a valid quote.*: threw trade: expected a result, found a promise/,
+      /^returns a valid quote.*: trade returned a promise, but must/,
     ],
     [
       'a warm-up that is a promise',
       changedOwn('contract: 1', 'contract: 1, warmup: (async () => 5) as never'),
-      /^edgeProblem, .*: warmup threw warmup: expected a result, found a promise/,
+      /^edgeProblem, .*: warmup returned a promise, but must/,
     ],
     [
       'an error',
       quotingBy("throw new Error('no luck');"),
       /^returns a valid quote.*: threw at \.\/own\.ts:17: no luck$/,
     ],
-    ['no quote', quotingBy('return;'), /^returns a valid quote.*: expected an object, found undefined$/],
+    [
+      'an error at a later call as an error of each quote, not of numbers that are not finite',
+      quotingBy(
+        "const seen = flow as { calls?: number }; seen.calls = (seen.calls ?? 0) + 1; if (seen.calls === 16) throw new Error('late'); return around(p, lots, view, [...fairSteps(view)]);",
+      ),
+      /^returns a valid quote.*: threw at \.\/own\.ts:17: late$/,
+    ],
+    ['no quote', quotingBy('return;'), /^returns a valid quote.*: expected an object, found nothing$/],
     [
       'an empty side without a reason',
       quotingBy("return { bids: [], asks: [], noBid: 'x' };"),
@@ -82,7 +89,7 @@ describe('the check of a strategy file', () => {
     [
       'a price that is not finite',
       bidding(level('view.mid / 0')),
-      /^quotes finite prices.*: bids\[0\]: price Infinity is not finite$/,
+      /^quotes finite prices.*: bids\[0\]\.price: expected a finite number, found Infinity$/,
     ],
     [
       'a part of a lot',
@@ -154,7 +161,7 @@ describe('the check of a strategy file', () => {
     [
       'a memory that such numbers break',
       changedOwn('const unknown', 'flow.share += view.mid / 1e9;\n      const unknown'),
-      /^survives numbers.*: after such numbers: bids\[0\]: price NaN is not finite$/,
+      /^survives numbers.*: after such numbers: bids\[0\]\.price: expected a finite number, found NaN$/,
     ],
   ];
 

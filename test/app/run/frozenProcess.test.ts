@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { frozenReason, FrozenTurns, haltFrozen, isFrozenBy } from '../../../src/app/run/frozenProcess.ts';
+import { SuspectFiles } from '../../../src/app/run/suspectFiles.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 
 /** Looks of the watch: whether the event loop turned since the last one, and processor time since then, in ms. */
@@ -87,5 +88,44 @@ describe('the halt of a frozen bot', () => {
     const halt = { reason: frozenReason(['a.ts@1', 'b.ts@2']), at: 1, by: 'bot' } as const;
     expect(['a.ts@1', 'b.ts@2', 'b.ts@3'].map(name => isFrozenBy(name, halt))).toEqual([true, true, false]);
     expect(isFrozenBy('a.ts@1', { ...halt, reason: 'a.ts@1 failed' })).toBe(false);
+  });
+});
+
+describe('the files that may have frozen the bot', () => {
+  test('are, after a turn of the event loop, exactly those in force and those that ran since the last reload', () => {
+    const names = ['good.ts@1', 'refused.ts@2', 'loop.ts@3', 'other.ts@4'];
+    const files = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1 });
+    const reload = fc.record({ run: files, isApplied: fc.boolean() });
+    fc.assert(
+      fc.property(files, fc.array(reload), files, (atStart, reloads, running) => {
+        const suspects = new SuspectFiles();
+        for (const name of atStart) suspects.add(name);
+        let inForce = atStart;
+        for (const { run, isApplied } of reloads) {
+          for (const name of run) suspects.add(name);
+          expect(suspects.names.toSorted()).toEqual([...new Set([...inForce, ...run])].toSorted());
+          if (isApplied) inForce = run;
+          suspects.settle(inForce);
+          // The promises of the reload run before the turn.
+          expect(suspects.names).toEqual(expect.arrayContaining([...run]));
+          suspects.turn();
+          expect(suspects.names.toSorted()).toEqual(inForce.toSorted());
+        }
+        suspects.settle(inForce);
+        // A reload that begins before the turn.
+        for (const name of running) suspects.add(name);
+        expect(suspects.turn()).toBe(false);
+        expect(suspects.names.toSorted()).toEqual([...new Set([...inForce, ...running])].toSorted());
+      }),
+    );
+  });
+
+  test('still count if a reload runs them again before the turn of the event loop', () => {
+    const suspects = new SuspectFiles();
+    for (const name of ['good.ts@1', 'loop.ts@2', 'refused.ts@3']) suspects.add(name);
+    suspects.settle(['good.ts@1']);
+    suspects.add('loop.ts@2');
+    expect(suspects.turn()).toBe(true);
+    expect(suspects.names).toEqual(['good.ts@1', 'loop.ts@2']);
   });
 });

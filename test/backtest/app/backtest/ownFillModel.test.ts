@@ -57,7 +57,7 @@ describe('a backtest with a fill model file', () => {
     ["ahead: () => { throw new Error('no data') }", 'own.ts:4: ahead: no data; correct the file'],
     ['canceledBehind: () => 1.01', 'canceledBehind: expected a number from 0 to 1, found 1.01'],
     ["canceledBehind: () => '1'", 'canceledBehind: expected a number from 0 to 1, found "1"'],
-    ['ahead: async () => 1', 'ahead: result: expected a result, found a promise'],
+    ['ahead: async () => 1', 'ahead: it returned a promise, but must return its result at once'],
   ])('ends with one line if the file has the fault %s', async (fault, line) => {
     const code = ownFile(`make: () => ({ ahead: ({ displayed }) => displayed, canceledBehind: () => 0.5,\n${fault} })`);
     const error: unknown = await ran(code).then(
