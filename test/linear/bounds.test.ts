@@ -105,7 +105,8 @@ describe('what took the place of patterns of quadratic time', () => {
           expect(masked.includes(value), `${text} became ${masked}`).toBe(false);
         }
       }),
-      { numRuns: 2_000 },
+      // The separators of a scheme may be mixed.
+      { numRuns: 2_000, examples: [[['Bitso', '+', ' ', 'Bitso', '%3A', '1234567890123', '%3A']]] },
     );
   });
 });

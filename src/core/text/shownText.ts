@@ -82,11 +82,18 @@ function endOfScheme(text: string, from: number, nonce: number): number | null {
   while (key > from && !/[\s:"]/.test(text[key - 1]!)) key--;
   if (key === nonce) return null;
   let space = key;
-  while (space > from && /\s/.test(text[space - 1]!)) space--;
+  for (let length = 1; length > 0 && space > from; space -= length) length = separatorBefore(text, space);
+  space = Math.max(from, space);
   if (space < key && space > from && /[a-z]/i.test(text[space - 1]!)) return space;
   // In a URL, a plus or %20 replaces the space, so search for the first plus or %20 that follows a letter.
   const inside = /(?<=[a-z])(?:%20|\+)(?=.)/i.exec(text.slice(key, nonce));
   return inside === null ? null : key + inside.index;
+}
+
+/** Returns the length of the white space, plus or %20 that ends at an index; 0 if there is none. */
+function separatorBefore(text: string, end: number): number {
+  if (end > 0 && /[\s+]/.test(text[end - 1]!)) return 1;
+  return text.slice(Math.max(0, end - 3), end) === '%20' ? 3 : 0;
 }
 
 /** Cache of search terms by list of secrets, because a log masks all its lines with one list. */
