@@ -64,7 +64,7 @@ export function guarded(
     try {
       return ownCall(name, work);
     } catch (error) {
-      failure = `${file}${errorPlace(error, path)} failed: ${oneLine(error)}; correct the file, then run puntas reload`;
+      failure = `${file}${errorPlace(error, path)} failed: ${oneLine(error)}; ${REMEDY}`;
       return undefined;
     }
   };
@@ -86,7 +86,8 @@ export function guarded(
   };
   /** Returns why the strategy does not quote yet; `null` if it quotes. */
   const learning = (at: Millis): string | null => {
-    if (isGapOpen) return `${file} needs every public trade, and some may be missing until the missed ones are read`;
+    if (isGapOpen)
+      return `${file} waits for the latest public trades, which the bot reads from the exchange, so that none is missing`;
     const [warmupLeft, historyLeft] = [startedAt + warmupMs - at, completeSince + historyMs - at];
     if (warmupLeft <= 0 && historyLeft <= 0) return null;
     if (!hasHistory && historyLeft > 0)
@@ -99,15 +100,16 @@ export function guarded(
     seen(view.at);
     // Before its first quote, the strategy gets its whole history; a warm-up learns from the views too.
     const isEarly = failure === null && completeSince + historyMs > view.at;
-    if (isEarly) return silent(learning(view.at)!);
+    if (isEarly) return learningQuote(learning(view.at)!);
     const found = attempt('quote', () =>
       quoteIn(strategy?.quote(ownView(view, frozen(view.instrument), depthFor(view.depth)))),
     );
-    const wrong = failure ?? (typeof found === 'string' ? `${file} returned an invalid quote: ${found}` : null);
+    const wrong =
+      failure ?? (typeof found === 'string' ? `${file} returned an invalid quote: ${found}; ${REMEDY}` : null);
     fault ??= wrong;
-    if (wrong !== null) return silent(wrong);
+    if (wrong !== null) return { ...silent(wrong), failure: wrong };
     const why = learning(view.at);
-    return why === null ? (found as Quote) : silent(why);
+    return why === null ? (found as Quote) : learningQuote(why);
   };
   return {
     quote(view) {
@@ -150,6 +152,10 @@ export function guarded(
 
 /** Returns a path with short hashes: the copies of a promotion are in a folder with the name of their hash. */
 const shortPath = (path: string): string => path.replace(/[0-9a-f]{64}/g, hash => hash.slice(0, 12));
+
+const learningQuote = (why: string): Quote => ({ ...silent(why), isLearning: true });
+
+const REMEDY = 'correct the file, then run puntas reload';
 
 const NO_NEEDS = { warmupMs: 0, historyMs: 0 } as const;
 

@@ -1,6 +1,7 @@
 /** The command `shadow`, which compares a bot with its models while it runs. */
 import { constants, setPriority } from 'node:os';
 import { Option, type Command } from 'commander';
+import { textOfError } from '../../src/core/index.ts';
 import { LEVEL_MODELS, type LevelModelName } from '../../src/fills/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { EXIT } from '../../src/messages/exits.ts';
@@ -101,7 +102,7 @@ export function addShadowCommand(program: Command): void {
               write(now);
             } catch (error) {
               // Alarms do not need the HTML report, so a full disk must not end the shadow.
-              printError(`shadow: ${error instanceof Error ? error.message : String(error)}`);
+              printError(`shadow: ${textOfError(error)}`);
             }
           },
         });

@@ -5,7 +5,7 @@ export { emptySummary, SUMMARY_FORMAT, SUMMARY_MAX, summaryOfView } from './summ
 export type { BotSummary, MoneyKind, SummaryRun } from './summary.ts';
 export type { FleetRate, FleetRow, FleetSums, FleetView } from './page/fleet/fleetView.ts';
 export type { DeskCurrency, DeskProfit, DeskView, ShownDeskBook } from './page/deskView.ts';
-export { leadText } from './page/texts.ts';
+export { leadText, shortRate } from './page/texts.ts';
 export type { ConsoleServer } from './pageServer.ts';
 export type { ConsoleSource } from './serve.ts';
 export { API_BASE, openApiDocument, PAUSE_MINUTES_MAX, ROLE_HEADER, SUMMARY_PATH } from './apiSchemas.ts';

@@ -111,6 +111,7 @@ export function summaryOfView(view: ConsoleView, { version, madeAt, money, speed
         ...decision.regime,
         regime: boundedLabel(decision.regime.regime),
         why: boundedText(decision.regime.why),
+        ...(decision.regime.failure !== undefined && { failure: boundedText(decision.regime.failure) }),
       },
       refusal: boundedText(decision.refusal),
       market: behind === null ? decision.market : { bid: null, ask: null, bookAgeMs: null },

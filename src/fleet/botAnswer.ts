@@ -41,7 +41,7 @@ const runSchema = z.object({
   // An older console does not send them.
   ledgerSince: label.nullable().default(null),
   ...{ number: z.int().min(0).nullable().default(null), startedAt: time.nullable().default(null) },
-  regime: z.object({ regime: label, since: time.nullable(), why: sentence }),
+  regime: z.object({ regime: label, since: time.nullable(), why: sentence, failure: sentence.optional() }),
   refusal: sentence.nullable(),
   market: z.object({ bid: positive.nullable(), ask: positive.nullable(), bookAgeMs: ago }),
   profit: z.object({ total: sum, run: sum.nullable(), since: label.nullable() }).nullable(),

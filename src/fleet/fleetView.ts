@@ -205,7 +205,7 @@ function countedRow(
     instance: run?.instance ?? null,
     strategy: run?.strategy ?? null,
     regime: run?.regime.regime ?? null,
-    why: run && (run.refusal ?? (run.regime.why === '' ? null : run.regime.why)),
+    why: run && (run.regime.failure ?? run.refusal ?? (run.regime.why === '' ? null : run.regime.why)),
     ownProfit: run?.profit?.total ?? null,
     profit: textOrNull(profit),
     runProfit: textOrNull(runProfit),
@@ -260,12 +260,14 @@ function silenceText(ms: Millis): string {
 
 function alertsOf({ halts, run }: BotSummary): FleetRow['alerts'] {
   const limit = run?.limit ?? null;
+  const failure = run?.regime.failure;
   const { warnings = 0, errors = 0, last = null } = run?.events ?? {};
   const count = [
     ...(errors > 0 ? [counted(errors, 'error')] : []),
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ].join(', ');
   return [
+    ...(failure === undefined ? [] : [{ level: 'error' as const, text: `strategy file failed: ${failure}` }]),
     ...halts.map(({ what, reason, by }) => ({
       level: what === 'halted' || what === 'held' ? ('error' as const) : ('warn' as const),
       text: `${what} by ${by}: ${reason}`,

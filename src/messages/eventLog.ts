@@ -135,10 +135,10 @@ const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>>
 /** Returns an amount of the base currency as text without trailing zeros. */
 const amountText = (instrument: Instrument, amount: Amount): string => textOfMoney(moneyOfAmount(instrument, amount));
 
-function tellQuoting(log: Log, { reason, why }: Extract<EngineNews, { kind: 'quoting' }>): void {
+function tellQuoting(log: Log, { reason, why, severity }: Extract<EngineNews, { kind: 'quoting' }>): void {
   // A stop has its own log line.
   if (reason === 'stopping') return;
   if (reason !== null) log.warn({ reason }, `not quoting: ${reason}${why === null ? '' : ` (${why})`}`);
-  else if (why !== null) log.warn({ why }, `nothing is quoted: ${why}`);
+  else if (why !== null) log[severity ?? 'warn']({ why }, `nothing is quoted: ${why}`);
   else log.info({}, 'quoting');
 }

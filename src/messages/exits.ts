@@ -1,5 +1,5 @@
 /** Exit codes of the program, the code of each error, and remedies for the operator. */
-import { localRemedy } from '../core/index.ts';
+import { localRemedy, textOfError } from '../core/index.ts';
 import { diskAdvice, diskTroubleOf } from '../live/files/diskTrouble.ts';
 import { CannotStart } from '../live/loop/opening.ts';
 import { filesRemedyOf } from '../wiring/processLimits.ts';
@@ -17,7 +17,7 @@ export function sentenceOf(error: unknown): string {
     error instanceof CannotStart
       ? (error.remedy ?? localRemedy(error.code, 'exchange'))
       : (filesRemedyOf(error) ?? diskRemedy(error));
-  const sentence = error instanceof Error ? error.message : String(error);
+  const sentence = textOfError(error);
   return remedy === null ? sentence : `${sentence}; ${remedy}`;
 }
 

@@ -1,5 +1,15 @@
 /** Embedded exchange with its configured market and one funded account. */
-import { cyclesOf, lotOf, moneyOf, pairOf, priceAcross, Secret, type Clock, type Millis } from '../core/index.ts';
+import {
+  cyclesOf,
+  lotOf,
+  moneyOf,
+  pairOf,
+  priceAcross,
+  Secret,
+  type Clock,
+  type Millis,
+  textOfError,
+} from '../core/index.ts';
 import {
   embeddedFeesOf,
   externalReferenceOf,
@@ -217,7 +227,7 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
     box.stop();
     await deliveries.close();
     if (error instanceof UsageError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = textOfError(error);
     throw new UsageError(`${why}; choose another port with ${options.portFrom}, or 0 for any free port`);
   }
 }
@@ -256,7 +266,7 @@ async function serveSecond(
       secret: new Secret(account.secret),
     };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = textOfError(error);
     throw new UsageError(`${why}; choose another port with elsewhere.port, or 0 for any free port`);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { closeSync, fstatSync } from 'node:fs';
 import { Agent, request } from 'undici';
-import { openRegularFile, readBody, readOpenFile } from '../guard/index.ts';
+import { fileProblem, openRegularFile, readBody, readOpenFile } from '../guard/index.ts';
 import { CcxtPriceSource } from '../ccxt/priceSource.ts';
 import { feedIndexOf, liveSourcesOf, type Config, type FeedConfig, type LiveFeed } from '../config.ts';
 import { randomOf, type Clock, type MarketStream } from '../core/index.ts';
@@ -59,7 +59,7 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
         if (found === null || typeof found === 'string') return failed(found ?? 'the file is empty');
         return readingOf(found.text, config, now(), found.changedAt);
       } catch (error) {
-        return failed(failureText(error));
+        return failed(fileProblem(error, 'read'));
       }
     },
   };

@@ -60,7 +60,10 @@ test('a person looks at a bot, pauses it over a restart, resumes it, has its ord
   second.signal('SIGTERM');
   expect((await second.ended).code).toBe(0);
   const nobody = await act('cancel', '--reason', 'they look odd');
-  expect([nobody.code, nobody.stderr]).toEqual([3, expect.stringMatching(/the bot has stopped, so no bot answers/)]);
+  expect([nobody.code, nobody.stderr]).toEqual([
+    3,
+    expect.stringMatching(/: the bot has stopped; to cancel its remaining orders, run: puntas halt --cancel/),
+  ]);
 
   const journal = readFileSync(join(state, 'actions.jsonl'), 'utf8').trimEnd().split('\n');
   const entries = journal.map(line => JSON.parse(line) as { action: string; by: string; end: string });

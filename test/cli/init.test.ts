@@ -215,7 +215,11 @@ describe('what cannot be is refused with what could, and nothing is written', ()
     ['a spread below the fee', { book, 'half-spread': '9' }, /at least 10\.5 bps, which is 0\.5 bps above/],
     ['too small an order', { book, amount: '0.0000001' }, /rejects orders below 0\.0000/],
     ['a limit below one side', { book, 'position-max': '0.00001' }, /at least the sum of all orders of one side/],
-    ['a folder that is not there', { book, file: 'nowhere/new.yaml' }, /nowhere\/new\.yaml cannot be written: ENOENT/],
+    [
+      'a folder that is not there',
+      { book, file: 'nowhere/new.yaml' },
+      /nowhere\/new\.yaml cannot be written: no such file/,
+    ],
   ])('%s', async (_, { file: name = 'none.yaml', stream, ...given }, says) => {
     const file = bench.path(name);
     const refused = init({ file, given, ...(stream !== undefined && { stream }), ask: null, ...inProcess() });

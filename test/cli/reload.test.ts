@@ -47,7 +47,10 @@ test('puntas reload and SIGHUP give a bot that runs its changed file, or say wha
   expect(replayed.code).toBe(0);
   expect(replayed.stdout.match(/all commands identical/g)).toHaveLength(3);
   const nobody = await ran(['reload', '-c', config]);
-  expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringMatching(/the bot has stopped, so no bot answers/)]);
+  expect([nobody.code, nobody.stderr]).toEqual([
+    1,
+    expect.stringMatching(/: the bot has stopped; the bot reads the file at its next start\n/),
+  ]);
 });
 
 test('a preview of a strategy file that loops ends, and the bot runs only the file of a reload', async () => {

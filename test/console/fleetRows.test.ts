@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { FleetRow } from '../../src/console/index.ts';
 import { between } from '../draws.ts';
 import { matchesSearch, severityOf, SORT_COLUMNS, sortedRows } from '../../src/console/page/fleet/fleetRows.ts';
+import { shortRate } from '../../src/console/page/texts.ts';
 
 const row = (change: Partial<FleetRow> = {}): FleetRow => ({
   ...{
@@ -71,4 +72,23 @@ describe('rows', () => {
       expect(matchesSearch(one, text)).toBe(true);
     for (const text of ['eth', 'btc eth']) expect(matchesSearch(one, text)).toBe(false);
   });
+});
+
+test('a rate has at most 8 significant digits, those of its exact text, and all digits before the point', () => {
+  expect(
+    ['18.543981452935590879', '0.0539258520001', '20', '1743210.55123', '1234567890.5', '0.10', '100000000'].map(
+      shortRate,
+    ),
+  ).toEqual(['18.543981', '0.053925852', '20', '1743210.5', '1234567890', '0.1', '100000000']);
+  const rate = fc.tuple(fc.nat(10 ** 9), fc.nat(10 ** 9)).map(([whole, part]) => `${whole}.${part}1`);
+  fc.assert(
+    fc.property(rate, text => {
+      const shown = shortRate(text);
+      expect(text.startsWith(shown)).toBe(true);
+      const [whole = '', fraction = ''] = shown.split('.');
+      expect(whole).toBe(text.split('.')[0]);
+      const digits = `${whole}${fraction}`.replace(/^0+/, '').length;
+      expect(digits).toBeLessThanOrEqual(Math.max(8, whole.length));
+    }),
+  );
 });

@@ -151,6 +151,14 @@ const NEWS: Cases<EngineNews> = {
       ['warn', 'nothing is quoted: no bid and no ask: order value limit'],
     ],
     [
+      { kind: 'quoting', reason: null, why: 'own.ts failed', severity: 'error' },
+      ['error', 'nothing is quoted: own.ts failed'],
+    ],
+    [
+      { kind: 'quoting', reason: null, why: 'own.ts waits', severity: 'info' },
+      ['info', 'nothing is quoted: own.ts waits'],
+    ],
+    [
       { kind: 'quoting', reason: 'not ready', why: 'the balances have not been read yet' },
       ['warn', 'not quoting: not ready (the balances have not been read yet)'],
     ],

@@ -539,9 +539,9 @@ describe('while a bot runs', () => {
     strategy.history!({ since: 990_000, trades: [] });
     strategy.historyGap!(true);
     expect(at(0).noBid).toBe(
-      './own.ts needs every public trade, and some may be missing until the missed ones are read',
+      './own.ts waits for the latest public trades, which the bot reads from the exchange, so that none is missing',
     );
-    expect([at(60_000).bids, at(60_000).asks]).toEqual([[], []]);
+    expect([at(60_000).bids, at(60_000).asks, at(60_000).isLearning]).toEqual([[], [], true]);
     strategy.historyGap!(false);
     expect(at(60_000).bids.length).toBe(2);
     // A new start ends the gap; a trade from before it that is reported late does not count.

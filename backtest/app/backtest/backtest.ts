@@ -12,7 +12,7 @@ import {
   type ReplayReport,
 } from '../../index.ts';
 import { embeddedFeesOf, marketModelOf, type Config } from '../../../src/config.ts';
-import { moneyOf, textOfMoney, type Instrument, type Money } from '../../../src/core/index.ts';
+import { moneyOf, textOfMoney, type Instrument, type Money, textOfError } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import type { DataFlaw, Tape } from '../../../src/tape/index.ts';
 import type { Latencies, ModelJob } from './backtestModel.ts';
@@ -192,9 +192,7 @@ function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onSha
   try {
     return recordFlow(config.book, seed, flowSeconds, flowDrift, onShare, marketModelOf(config.exchange));
   } catch (error) {
-    throw new UsageError(
-      `${error instanceof Error ? error.message : String(error)}; pass a recording with --tape DIR instead`,
-    );
+    throw new UsageError(`${textOfError(error)}; pass a recording with --tape DIR instead`);
   }
 }
 

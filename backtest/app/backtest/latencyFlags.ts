@@ -1,6 +1,7 @@
 /**
  * Latencies of a backtest from flags: a number, a distribution, a file of requests, or the state directory of a run.
  */
+import { textOfError } from '../../../src/core/index.ts';
 import { LARGE_FILE } from '../../../src/guard/index.ts';
 import { statSync } from 'node:fs';
 import { latencySpecOf, recordedLatencies, requestsTook, type LatencySpec } from '../../index.ts';
@@ -50,7 +51,7 @@ function specOf(flag: string, text: string): LatencySpec {
   try {
     return latencySpecOf(text, recordedIn);
   } catch (error) {
-    throw new UsageError(`${flag}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${flag}: ${textOfError(error)}`);
   }
 }
 

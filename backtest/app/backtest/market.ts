@@ -1,6 +1,6 @@
 /** Recorded market that is ready for replays: its rows, their time span and their hash. */
 import { createHash } from 'node:crypto';
-import type { Instrument } from '../../../src/core/index.ts';
+import { textOfError, type Instrument } from '../../../src/core/index.ts';
 import {
   KIND,
   loadStoredTape,
@@ -133,6 +133,6 @@ function asUsageError<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(textOfError(error));
   }
 }

@@ -1,6 +1,6 @@
 /** `puntas calibrate --fills`: fits the fill model `fitted` to a bot's own orders, from the recordings of its runs. */
 import { existsSync } from 'node:fs';
-import { randomOf, type Clock } from '../../../src/core/index.ts';
+import { randomOf, type Clock, textOfError } from '../../../src/core/index.ts';
 import { recordedRunOf, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { withProgress, type Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
@@ -43,7 +43,7 @@ export async function fittedFillsOf(task: OwnFillsTask): Promise<FittedReport> {
         all.unused += read.unused;
         lives.set(read.book, all);
       } catch (error) {
-        onTrouble(`run ${run} is left out: ${error instanceof Error ? error.message : String(error)}`);
+        onTrouble(`run ${run} is left out: ${textOfError(error)}`);
       }
     }
   });

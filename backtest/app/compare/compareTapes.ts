@@ -4,6 +4,7 @@
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { textOfError } from '../../../src/core/index.ts';
 import {
   booksIn,
   isStoredTape,
@@ -57,7 +58,7 @@ export async function findTapes(
           else found.push({ name: name ?? full, path: place, given });
         }
       } catch (error) {
-        const told = error instanceof Error ? error.message : String(error);
+        const told = textOfError(error);
         leftOut.push({ path: pathName(place), why: firstClause(told, place) });
       }
     }

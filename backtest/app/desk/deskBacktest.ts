@@ -11,7 +11,7 @@ import {
   type ModelName,
 } from '../../index.ts';
 import { booksOf, booksText, externalReferenceOf, flowMarketOf, symbolsOf, type Config } from '../../../src/config.ts';
-import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
+import { money, moneyOf, textOfMoney, textOfError } from '../../../src/core/index.ts';
 import { loadStoredTape, type Tape } from '../../../src/tape/index.ts';
 import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
@@ -194,9 +194,7 @@ async function recordedFlows({ config, seed, flowSeconds, progress }: DeskOption
     try {
       return recordLinkedFlows(books, { seed, seconds: flowSeconds, correlation: market.correlation }, onShare);
     } catch (error) {
-      throw new UsageError(
-        `${error instanceof Error ? error.message : String(error)}; pass recordings with --tape instead`,
-      );
+      throw new UsageError(`${textOfError(error)}; pass recordings with --tape instead`);
     }
   });
 }

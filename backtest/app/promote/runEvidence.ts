@@ -7,7 +7,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runningRatio, type RunningRatio } from '../../index.ts';
 import { recordedConfig, type Config } from '../../../src/config.ts';
-import { textOfMoney, type Clock, type Millis } from '../../../src/core/index.ts';
+import { textOfMoney, type Clock, type Millis, textOfError } from '../../../src/core/index.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import type { Rules } from '../../../src/live/rules.ts';
@@ -106,7 +106,7 @@ function runStartOf(dir: string, run: number, since: Millis): RunStart | null {
     return rules && { rules, setup: recordedConfig(recording.of.setup), startedAt: recording.of.startedAt };
   } catch (error) {
     throw new UsageError(
-      `${dir}: run ${run} cannot be read (${error instanceof Error ? error.message : String(error)}); move the recording of the run to another folder`,
+      `${dir}: run ${run} cannot be read (${textOfError(error)}); move the recording of the run to another folder`,
     );
   }
 }

@@ -1,5 +1,6 @@
 /** Thread of a worker: opens the recordings of a study, or runs its trials one after another. */
 import { parentPort } from 'node:worker_threads';
+import { textOfError } from '../../../src/core/index.ts';
 import { openTape, type Tape } from '../../../src/tape/index.ts';
 import { modelRunner } from '../backtest/backtestThreads.ts';
 import { digestOfTape } from '../backtest/market.ts';
@@ -38,7 +39,7 @@ parentPort?.on('message', (work: TrialThreadWork) => {
   void doneOf(work).then(
     result => parentPort?.postMessage(result),
     (error: unknown) => {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = textOfError(error);
       parentPort?.postMessage({ kind: 'failed', message } satisfies TrialThreadResult);
     },
   );

@@ -1,5 +1,5 @@
 /** `puntas worker`: runs trials from a queue in threads and returns their results, until the worker is stopped. */
-import { counted } from '../../../src/core/index.ts';
+import { counted, textOfError } from '../../../src/core/index.ts';
 import type { Job, Worker } from 'bullmq';
 import type { Log } from '../../../src/live/log.ts';
 import { RecordingCache } from '../tapeStore/recordingCache.ts';
@@ -242,7 +242,7 @@ class Trials {
         log.info({}, `${name} is returned to the queue`);
         throw this.#queues.givenBack();
       }
-      const sentence = error instanceof Error ? error.message : String(error);
+      const sentence = textOfError(error);
       log.error({}, `${name}: ${sentence}`);
       throw await failedTrial(error, sentence, this.#queues, this.#options.stop);
     } finally {

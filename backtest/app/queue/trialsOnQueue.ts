@@ -2,7 +2,7 @@
  * Study whose trials run on the workers of a queue. Only this process requests trials, collects results and records
  * them.
  */
-import { counted } from '../../../src/core/index.ts';
+import { counted, textOfError } from '../../../src/core/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
 import { storeRecording } from '../tapeStore/recordingFiles.ts';
@@ -98,7 +98,7 @@ async function settingOf(
     try {
       return await withProgress(progress, 'storing tapes', onShare => storeRecording(store, path, onShare));
     } catch (error) {
-      throw new UsageError(error instanceof Error ? error.message : String(error));
+      throw new UsageError(textOfError(error));
     }
   };
   const queued: QueuedSetting['tapes'] = [];

@@ -3,7 +3,7 @@
  * Each run is replayed in slices, so that the process also answers scrapes and signals.
  */
 import { existsSync } from 'node:fs';
-import { sleep, type Clock, type Instrument, type Millis } from '../../../src/core/index.ts';
+import { sleep, type Clock, type Instrument, type Millis, textOfError } from '../../../src/core/index.ts';
 import type { LevelModelName } from '../../../src/fills/index.ts';
 import { recordedRunOf, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import type { ShadowAlarm } from '../../shadow/memory.ts';
@@ -165,7 +165,7 @@ class RecordingsFollower {
       if (this.#nextRun(run) === null) return false;
     } catch (error) {
       this.#isLeftOut = true;
-      onTrouble(`run ${run} is left out: ${error instanceof Error ? error.message : String(error)}`);
+      onTrouble(`run ${run} is left out: ${textOfError(error)}`);
     }
     this.#stored.memory.nextRun = run + 1;
     return true;
@@ -206,9 +206,7 @@ class RecordingsFollower {
     try {
       writeShadow(this.#task.dir, this.#checkpoint);
     } catch (error) {
-      this.#task.onTrouble(
-        `the file of the shadow could not be written: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.#task.onTrouble(`the file of the shadow could not be written: ${textOfError(error)}`);
     }
   }
 }

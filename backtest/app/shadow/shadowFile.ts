@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { textOfError } from '../../../src/core/index.ts';
 import { LARGE_FILE, readRegularFile, writeOutputFile } from '../../../src/guard/index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { newMemory, type ShadowMemory } from '../../shadow/memory.ts';
@@ -38,9 +39,7 @@ export function readShadow(dir: string, model: string): StoredShadow {
       throw new RangeError('its content is not the state of a shadow of this version');
     return stored.model === model ? (stored as StoredShadow) : fresh;
   } catch (error) {
-    throw new UsageError(
-      `${path}: cannot be used (${error instanceof Error ? error.message : String(error)}); delete the file to start again`,
-    );
+    throw new UsageError(`${path}: cannot be used (${textOfError(error)}); delete the file to start again`);
   }
 }
 

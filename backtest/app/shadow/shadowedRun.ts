@@ -3,7 +3,7 @@
  * the shadow compares every order with the models.
  */
 import { recordedConfig } from '../../../src/config.ts';
-import { OrderBook, type EngineEvent, type Instrument, type Millis } from '../../../src/core/index.ts';
+import { OrderBook, type EngineEvent, type Instrument, type Millis, textOfError } from '../../../src/core/index.ts';
 import { levelModel, type LevelModelName } from '../../../src/fills/index.ts';
 import { eventOf, type RecordingLine } from '../../../src/live/recording/recording.ts';
 import {
@@ -113,7 +113,7 @@ export class ShadowedRun {
       }
     } catch (error) {
       this.#isOver = true;
-      this.#trouble = error instanceof Error ? error.message : String(error);
+      this.#trouble = textOfError(error);
     }
     return 'end';
   }

@@ -1,5 +1,5 @@
 /** Store of files by hash, in a folder shared by several machines. */
-import { counted } from '../../../src/core/index.ts';
+import { counted, textOfError } from '../../../src/core/index.ts';
 import { constants } from 'node:fs';
 import { access, copyFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -81,7 +81,7 @@ export class FolderStore implements StoredFiles {
     try {
       return await work();
     } catch (error) {
-      throw new StoreProblem(`tapes in ${this.shown}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new StoreProblem(`tapes in ${this.shown}: ${textOfError(error)}`);
     }
   }
 }

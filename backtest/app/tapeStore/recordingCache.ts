@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { textOfError } from '../../../src/core/index.ts';
 import { synced, makeFolder } from '../../../src/guard/index.ts';
 import { isMissing, TEMPORARY_NAME, temporaryName } from './temporaryNames.ts';
 import { flawOf, hashOfFile, MANIFEST_BYTES_MAX, manifestIn, recordingIn } from './recordingFiles.ts';
@@ -122,7 +123,7 @@ export class RecordingCache {
       return await this.#fetched(hash);
     } catch (error) {
       if (error instanceof StoreProblem) throw error;
-      throw new StoreProblem(`recordings in ${dir}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new StoreProblem(`recordings in ${dir}: ${textOfError(error)}`);
     }
   }
 

@@ -2,6 +2,7 @@
  * Registry of trials: one append-only file for all studies of a folder. Each line records a started study, a finished
  * trial, an opened holdout, or the result of a holdout.
  */
+import { textOfError } from '../../../src/core/index.ts';
 import { openRegularFile, syncFolder, makeFolder } from '../../../src/guard/index.ts';
 import { closeSync, constants, existsSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -130,9 +131,7 @@ export class Registry {
       fsyncSync(fd);
       if (written < bytes.length) throw new Error('the disk is full');
     } catch (error) {
-      throw new UsageError(
-        `${this.file}: cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      throw new UsageError(`${this.file}: cannot be written: ${textOfError(error)}`);
     }
   }
 

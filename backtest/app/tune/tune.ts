@@ -1,4 +1,5 @@
 /** `puntas tune`: runs a study from its YAML to its result, and opens its holdout once. */
+import { textOfError } from '../../../src/core/index.ts';
 import { paretoFront, verdictOn, type HeldOut, type Tuning } from '../../index.ts';
 import { withVenueFees, type VenueFees } from '../backtest/backtest.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
@@ -121,7 +122,7 @@ function studyLatencies({ keys, file }: Study): readonly Latencies[] {
       latenciesOf({ latencyMs: String(ms), feedLatencyMs: String(keys.feedLatencyMs) }),
     );
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = textOfError(error);
     throw new UsageError(
       `${file} ${why.replace('--latency-ms', 'latenciesMs').replace('--feed-latency-ms', 'feedLatencyMs')}`,
     );

@@ -2,6 +2,7 @@
  * Recordings of a study: the tuning part of each recording in pieces, and the hours of the holdout, which are not read.
  */
 import { dirname, resolve } from 'node:path';
+import { textOfError } from '../../../src/core/index.ts';
 import { recordFlow, rowsInShared } from '../../index.ts';
 
 import { isStoredTape, openStoredTape, openTape, type Tape } from '../../../src/tape/index.ts';
@@ -91,7 +92,7 @@ async function opened(
     const { seed, driftBpsPerHour: drift } = from.flow;
     return { given, market: `${book}, built-in flow, seed ${seed}${drift === 0 ? '' : `, drift ${drift}`}` };
   } catch (error) {
-    throw new UsageError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${file}: ${textOfError(error)}`);
   }
 }
 
@@ -252,7 +253,7 @@ export async function referencesOf(study: Study, progress: Progress): Promise<Re
         await withProgress(progress, `reading ${path}`, onShare => openTape(paths[book]!, { book }, onShare)),
       );
     } catch (error) {
-      throw new UsageError(`${file}: reference.${book}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new UsageError(`${file}: reference.${book}: ${textOfError(error)}`);
     }
   return tapes;
 }

@@ -47,7 +47,7 @@ export async function askReload(command: ReloadCommand, clock: Clock): Promise<A
     );
   const request = { id, at: clock.now(), by, reason, digest, isPreview };
   const box = new ReloadBox(dir);
-  const told = await askBot(dir, box, request, clock, `If the bot is not running, ${nextStartText(config, text, dir)}`);
+  const told = await askBot(dir, box, request, clock, nextStartText(config, text, dir));
   const answer =
     isPreview && withFileIn(config).length > 0
       ? await withStrategyPreview(told, strategyIdentityChanges(config, dir), {

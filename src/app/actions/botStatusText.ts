@@ -17,7 +17,8 @@ type StatusRow = readonly [name: string, text: string];
 export function botStatusText(of: BotStatus, where: string): string {
   const { title, rows } = statusRows(of, where);
   return [
-    ...wrapped(title, WIDTH),
+    // The rest of a long title is indented further than the names of the rows.
+    ...wrapped(title, WIDTH - 4).map((part, i) => `${i === 0 ? '' : '    '}${part}`),
     ...rows.flatMap(([name, text]) =>
       wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`),
     ),

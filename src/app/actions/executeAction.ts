@@ -1,6 +1,6 @@
 /** Execution of the operator's actions, with their result and journal entry. */
 import { existsSync } from 'node:fs';
-import { counted, type Clock, type Millis } from '../../core/index.ts';
+import { counted, type Clock, type Millis, textOfError } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
@@ -85,7 +85,7 @@ export function journalResult({ stateDir }: WhichBot, ask: NotedAsk, at: Millis,
     if (existsSync(stateDir)) noteAction(stateDir, at, ask, end);
     return end;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = textOfError(error);
     return { ...end, lines: [...end.lines, `this action could not be recorded in actions.jsonl: ${why}`] };
   }
 }
@@ -175,7 +175,7 @@ function endOfPause(
 async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock): Promise<ActionEnd> {
   const dir = bot.stateDir;
   const request = { id, at: clock.now(), by, reason };
-  const unheard = `To cancel remaining orders of a stopped bot, run: ${ownCommand('halt --cancel', bot)}`;
+  const unheard = `to cancel its remaining orders, run: ${ownCommand('halt --cancel', bot)}`;
   const { end, lines } = await askBot(dir, new RequestBox(dir, 'cancel', 'cancelAnswer'), request, clock, unheard);
   const more = `to halt trading and cancel the bot's orders directly at the exchange (needs the bot's key), run: ${ownCommand('halt --cancel', bot)}`;
   return end === 'gone' ? { end: 'done', lines } : { end: 'refused', lines: [...lines, more] };

@@ -17,7 +17,7 @@ import {
   typedParameter,
   type Config,
 } from '../../config.ts';
-import type { Clock, Millis } from '../../core/index.ts';
+import { textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { readRegularFile, replaceInPlace, replacementProblem, TEXT_FILE, writeDurably } from '../../guard/index.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { Mailbox, ReloadBox } from '../../live/mailbox/mailbox.ts';
@@ -217,7 +217,7 @@ async function appliedOrRestored(
       return finished({ end: 'refused', lines: [`${file} has changed since the preview; no change was made`] });
     replaceInPlace(file, after.text, record.id);
   } catch (error) {
-    return undone([`${file}: cannot be written (${error instanceof Error ? error.message : String(error)})`]);
+    return undone([`${file}: cannot be written (${textOfError(error)})`]);
   }
   let answer: Awaited<ReturnType<typeof askReload>>;
   try {
@@ -234,7 +234,7 @@ async function appliedOrRestored(
           `${file} has the new value; whether the bot applied it is checked before the next change`,
         ],
       };
-    return undone((error instanceof Error ? error.message : String(error)).split('\n'));
+    return undone(textOfError(error).split('\n'));
   }
   return answer.end === 'kept'
     ? undone(answer.lines)
@@ -334,7 +334,7 @@ function restoreFile(bot: WhichBot, record: Changing): { readonly line: string; 
     replaceInPlace(file, text, id);
     return settled(`${file} was restored to its earlier content`);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = textOfError(error);
     return unsettled(
       `${file} COULD NOT BE RESTORED (${why}); set ${record.key} to ${record.from ?? 'not set'} in the file`,
     );
@@ -351,9 +351,7 @@ function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): Se
     const set = { ...{ id, by, reason, via }, action: 'set', ...change } as const;
     if (!actionsIn(dir).some(each => each.id === id)) noteAction(dir, at, set, end);
   } catch (error) {
-    lines.push(
-      `this action could not be recorded in actions.jsonl: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    lines.push(`this action could not be recorded in actions.jsonl: ${textOfError(error)}`);
   }
   const box = new Mailbox(dir, 'changing');
   const now = box.message();

@@ -3,7 +3,7 @@
  * metrics.
  */
 import { readBody } from '../../guard/index.ts';
-import type { Clock, Millis } from '../../core/index.ts';
+import { textOfError, type Clock, type Millis } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { CONSOLE_AGENT } from '../../monitor/index.ts';
 import type { ShownBot, ShownBudgets, ShownEvent, ShownHalt } from '../../console/index.ts';
@@ -120,7 +120,7 @@ export class BesideRun {
       this.ledger = await ledgerFileIn(this.#config.state.dir, this.#clock);
       this.trouble = null;
     } catch (error) {
-      this.trouble = `the ledger cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+      this.trouble = `the ledger cannot be read: ${textOfError(error)}`;
     }
   }
 

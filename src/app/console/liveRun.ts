@@ -3,7 +3,7 @@
  * not affected.
  */
 import { existsSync } from 'node:fs';
-import type { Clock, Millis, Timer } from '../../core/index.ts';
+import { textOfError, type Clock, type Millis, type Timer } from '../../core/index.ts';
 import type { ConsoleView, ShownChange } from '../../console/index.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { RecordedChanges } from './history/configHistory.ts';
@@ -91,7 +91,7 @@ export class LiveRun {
       const seenAt = this.replay?.now?.seen.at ?? -1;
       if (seenAt !== this.#seenAt) [this.#seenAt, this.#grewAt] = [seenAt, this.#clock.elapsed()];
     } catch (error) {
-      this.trouble = error instanceof Error ? error.message : String(error);
+      this.trouble = textOfError(error);
     }
     return this.#isBehind;
   }

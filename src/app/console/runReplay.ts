@@ -2,7 +2,7 @@
  * Replay of one recorded run through a traced engine, in slices. The replay of a current run ends at its latest line.
  * Each run can also be replayed up to a requested time.
  */
-import type { BookEngine, Engine, EngineEvent, Millis } from '../../core/index.ts';
+import { textOfError, type BookEngine, type Engine, type EngineEvent, type Millis } from '../../core/index.ts';
 import { booksOf, recordedConfig, type Config } from '../../config.ts';
 import type { RecordingLine } from '../../live/recording/recording.ts';
 import { followRecording, type RecordedRun, type RecordingPieces } from '../../live/recording/recordings.ts';
@@ -102,7 +102,7 @@ export class RunReplay {
   }
 
   #neverBegan(error: unknown): Replayed {
-    const difference = error instanceof Error ? error.message : String(error);
+    const difference = textOfError(error);
     return { run: this.run, inputs: 0, commands: 0, difference, gap: false, broke: null };
   }
 

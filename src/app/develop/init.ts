@@ -19,6 +19,7 @@ import {
   type Exchange,
   type Money,
   type Price,
+  textOfError,
 } from '../../core/index.ts';
 import { plainLadder } from '../../../strategies/index.ts';
 import { loadConfig, type Config } from '../../config.ts';
@@ -219,7 +220,7 @@ async function asked(
 }
 
 const unwritable = (file: string, error: unknown): UsageError =>
-  new UsageError(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  new UsageError(`${file} cannot be written: ${textOfError(error)}`);
 
 async function readMarket(
   base: Config,

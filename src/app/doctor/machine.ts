@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { counted, sleep, type Clock } from '../../core/index.ts';
+import { counted, sleep, type Clock, textOfError } from '../../core/index.ts';
 import { symbolsOf, unreadVariables, type Config } from '../../config.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
@@ -141,7 +141,7 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
       trouble === null
         ? `give this user write access to ${dir}; to see its owner and mode, run ls -ld ${dir}`
         : diskAdvice(trouble, dir);
-    return [fail('disk', error instanceof Error ? error.message : String(error), advice)];
+    return [fail('disk', textOfError(error), advice)];
   }
   const free = diskRoom(dir, () => clock.elapsed())();
   const needed = (journal.keepMb + (webhooks?.keepMb ?? 0) + ROOM_MB) * MB;

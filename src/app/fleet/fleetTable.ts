@@ -1,5 +1,5 @@
 /** Table of a fleet for a terminal of 80 columns. */
-import type { FleetRow, FleetSums, FleetView } from '../../console/index.ts';
+import { shortRate, type FleetRow, type FleetSums, type FleetView } from '../../console/index.ts';
 import { counted, money, moneyOf, shownText } from '../../core/index.ts';
 import { signedCents } from '../../messages/shownProfit.ts';
 
@@ -50,7 +50,7 @@ function sumLines(of: FleetSums, currency: string): readonly string[] {
     ...(inventory === '' ? [] : [`inventory relative to target: ${inventory}`]),
     ...of.rates.map(
       ({ from, to, rate, ageMs, books }) =>
-        `1 ${from} = ${rate} ${to} from ${books.join(', ')}, ${roundedAge(ageMs)} old`,
+        `1 ${from} = ${shortRate(rate)} ${to} from ${books.join(', ')}, ${roundedAge(ageMs)} old`,
     ),
     ...of.unconverted.map(
       ({ currency: own, profit, bots }) =>

@@ -30,7 +30,7 @@ const ANSWERED_WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 200;
 
 /**
- * Resolves to the bot's answer. `unheard` is the advice for the operator if there is no answer.
+ * Resolves to the bot's answer. `unheard`: what applies if the bot is not running, as a clause.
  * @throws UsageError (code 1) if no bot runs or answers.
  */
 export async function askBot<Request extends { readonly id: string }, Answer extends { readonly id: string }>(
@@ -57,13 +57,13 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
     // The bot may have answered just before it ended.
     if (dead === null || box.answered()?.id === request.id) return;
     if (box.waiting()?.id === request.id) box.take();
-    throw new AbsentBot(`${dir}: ${dead}, so no bot answers. ${unheard}`, 1);
+    throw new AbsentBot(`${dir}: ${dead}; ${unheard}`, 1);
   };
   while (box.waiting()?.id === request.id) {
     if (passed() > HEARD_WITHIN_MS) {
       box.take();
       throw new AbsentBot(
-        `${dir}: no bot accepted the request within ${HEARD_WITHIN_MS / 1000} s, so the request was withdrawn; check that the bot is running with this state directory. ${unheard}`,
+        `${dir}: no bot accepted the request within ${HEARD_WITHIN_MS / 1000} s, so the request was withdrawn; check that the bot is running with this state directory. If it is not running: ${unheard}`,
         1,
       );
     }

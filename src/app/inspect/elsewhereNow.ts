@@ -127,8 +127,9 @@ function hedgingNow(
 }
 
 /** Returns why at least one side has no quotes, as text; `null` if both sides have quotes. */
-export function whyNotQuoted({ quoting, waitsFor, emptySidesText }: Snapshot): string | null {
-  if (quoting === null) return emptySidesText;
+export function whyNotQuoted({ quoting, waitsFor, emptySidesText, regime }: Snapshot): string | null {
+  // The text of the empty sides would repeat the error of a strategy file in other words.
+  if (quoting === null) return emptySidesText === null ? null : (regime.failure ?? emptySidesText);
   return waitsFor === null ? quoting : `${quoting} (${waitsFor})`;
 }
 

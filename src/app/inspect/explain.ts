@@ -23,6 +23,7 @@ import {
   type Snapshot,
   type SourceStatus,
   type Step,
+  textOfError,
 } from '../../core/index.ts';
 import { booksOf, recordedConfig, type Config } from '../../config.ts';
 import type { Rules } from '../../live/rules.ts';
@@ -71,7 +72,13 @@ export type Explanation = {
   readonly note: string | null;
 };
 
-export type RegimeChange = { readonly regime: string; readonly since: Millis; readonly why: string };
+export type RegimeChange = {
+  readonly regime: string;
+  readonly since: Millis;
+  readonly why: string;
+  /** Error of the strategy file, with the remedy, also while a halt or a pause is the reason; absent without an error. */
+  readonly failure?: string;
+};
 
 export type ExplainedLevel = {
   readonly side: 'bid' | 'ask';
@@ -280,7 +287,7 @@ export function readOfRun<T>(dir: string, run: number, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new UsageError(`${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${dir}: run ${run}: ${textOfError(error)}`);
   }
 }
 
@@ -395,7 +402,10 @@ function byPlace(a: Decided, b: Decided): number {
   return (a.side === 'buy' ? 1 : -1) * (i < j ? -1 : 1);
 }
 
-const asChange = ({ regime, since, why }: RegimeState): RegimeChange => ({ regime, since, why });
+const asChange = ({ regime, since, why, failure }: RegimeState): RegimeChange => ({
+  ...{ regime, since, why },
+  ...(failure !== null && { failure }),
+});
 
 /**
  * Returns the fair value. If the strategy gives no fair value, returns the leading steps that bid and ask have in

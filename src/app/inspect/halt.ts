@@ -3,7 +3,7 @@
  * bot runs or not.
  */
 import { existsSync } from 'node:fs';
-import { sleep, type Clock, type Exchange, type Millis, type Outcome } from '../../core/index.ts';
+import { sleep, type Clock, type Exchange, type Millis, type Outcome, textOfError } from '../../core/index.ts';
 import { isTrialOrder, otherBooksOf, otherBooksWith, recordedConfig, type Config } from '../../config.ts';
 import { cancelAll, cutText, ordersQuery } from '../../live/safety/cancelAllAndVerify.ts';
 import { readHeartbeat } from '../../live/safety/heartbeat.ts';
@@ -52,7 +52,7 @@ export function latchHalt(which: WhichBook, said: string, at: Millis, who?: stri
         code: EXIT.clean,
         isLatched: true,
       };
-    const why = error instanceof Error ? error.message : String(error);
+    const why = textOfError(error);
     return {
       text: `${stateDir}: THE HALT COULD NOT BE WRITTEN TO DISK (${why}); ${book === undefined ? 'stop the process of the bot, or the bot continues to trade' : `halt the whole bot, for whose halt space is reserved, or ${book} continues to trade: puntas halt without --book`}`,
       ...{ code: EXIT.leftOrders, isLatched: false },

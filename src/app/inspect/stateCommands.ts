@@ -1,7 +1,7 @@
 /** `puntas replay`, `puntas reduce` and `puntas resume` on a state directory. */
 import { existsSync } from 'node:fs';
 import { booksOf, recordedConfig } from '../../config.ts';
-import { counted, isPositionLimitReason, type Millis } from '../../core/index.ts';
+import { counted, isPositionLimitReason, type Millis, textOfError } from '../../core/index.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn, type Latch } from '../../live/safety/latch.ts';
 import { pauseInForce } from '../../live/safety/pauseWatch.ts';
@@ -58,7 +58,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     // An error here means that the recording is unreadable from its start.
     return {
       same: false,
-      text: `DIFFERENT: the replay could not start: ${error instanceof Error ? error.message : String(error)}`,
+      text: `DIFFERENT: the replay could not start: ${textOfError(error)}`,
     };
   }
 }

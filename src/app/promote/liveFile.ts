@@ -1,4 +1,5 @@
 /** Live file of a promotion: its text, copies of all earlier texts, and its atomic replacement. */
+import { textOfError } from '../../core/index.ts';
 import {
   followed,
   pathLine,
@@ -135,6 +136,6 @@ function written<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new UsageError(`${file}: cannot be written: ${error instanceof Error ? error.message : String(error)}`, 1);
+    throw new UsageError(`${file}: cannot be written: ${textOfError(error)}`, 1);
   }
 }

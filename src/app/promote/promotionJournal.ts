@@ -2,6 +2,7 @@
  * Append-only journal of a live file's promotions. Each line is synced to disk, and has its own digest and the digest
  * of the previous line.
  */
+import { textOfError } from '../../core/index.ts';
 import { LARGE_FILE, readRegularFile, appendLineDurably, makeFolder } from '../../guard/index.ts';
 import { existsSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -68,7 +69,7 @@ function assertPromotionsTrusted(dir: string): void {
     for (const folder of [dir, join(dir, 'files')])
       if (existsSync(folder)) assertFolderTrusted(folder, 'the promotions');
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(textOfError(error));
   }
 }
 
@@ -97,7 +98,7 @@ export function promotionJournal(dir: string): PromotionJournal {
       areSealed = digest !== undefined;
       records.push(record);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = textOfError(error);
       throw new UsageError(
         `${file}:${i + 1}: ${why}; restore the file from a copy, or move ${dir} away and start again`,
       );
@@ -134,7 +135,7 @@ export function noteInJournal(dir: string, record: PromotionRecord): PromotionSt
   try {
     appendLineDurably(file, sealed(JSON.stringify(line)));
   } catch (error) {
-    throw new UsageError(`${file}: cannot be written: ${error instanceof Error ? error.message : String(error)}`, 1);
+    throw new UsageError(`${file}: cannot be written: ${textOfError(error)}`, 1);
   }
   return next;
 }

@@ -1,6 +1,13 @@
 /** Opening of a run's state. The state must belong to this bot; another key of the same account is accepted. */
 import type { Config } from '../../config.ts';
-import { describeRow, textOfFailure, type Outcome, type UnreadableRow, type VenueClient } from '../../core/index.ts';
+import {
+  describeRow,
+  textOfFailure,
+  type Outcome,
+  type UnreadableRow,
+  type VenueClient,
+  textOfError,
+} from '../../core/index.ts';
 import { CannotStart, mayPassLater, repeatIfUnknown, valueOrCannotStart } from '../../live/loop/opening.ts';
 import { recordingLimits } from '../../live/recording/recordings.ts';
 import { DamagedState, openJournal, type Journal } from '../../live/state/journal.ts';
@@ -59,7 +66,7 @@ function openState(open: () => Journal): Journal | DamagedState | OtherKey {
 
 /** Throws the error as a `UsageError`, because the operator must fix the configuration. */
 export function throwAsUsageError(error: unknown, cause: unknown = error): never {
-  const wrong = new UsageError(error instanceof Error ? error.message : String(error));
+  const wrong = new UsageError(textOfError(error));
   wrong.cause = cause;
   throw wrong;
 }

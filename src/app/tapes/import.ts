@@ -21,7 +21,7 @@ import {
   type StoredTape,
 } from '../../tape/index.ts';
 import { tapeRules } from '../../tape/model/tapeRules.ts';
-import { counted, type Millis } from '../../core/index.ts';
+import { counted, type Millis, textOfError } from '../../core/index.ts';
 import { isStateFolder, stateRecording } from './stateRecording.ts';
 import type { Progress } from '../../messages/progress.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -119,7 +119,7 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
       seconds: (performance.now() - started) / 1000,
     };
   } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(error instanceof Error ? error.message : String(error));
+    throw error instanceof UsageError ? error : new UsageError(textOfError(error));
   } finally {
     bar.end();
     for (const dir of unfinished) rmSync(dir, { recursive: true, force: true });

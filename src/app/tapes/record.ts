@@ -11,6 +11,7 @@ import {
   type MarketStream,
   type Millis,
   type VenueClient,
+  textOfError,
 } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { LevelRecorder, Recorder, RULES_EVERY_MS, rulesOf, TapeWriter, type RecorderStatus } from '../../tape/index.ts';
@@ -82,7 +83,7 @@ export async function record(options: RecordOptions): Promise<Recorded> {
   const asked = new AbortController();
   let failure: string | null = null;
   const onBroken = (error: unknown): void => {
-    failure ??= error instanceof Error ? error.message : String(error);
+    failure ??= textOfError(error);
     asked.abort();
     stop('something broke');
   };
@@ -216,7 +217,7 @@ function openWriter(dir: string, rules: BookRules, source: string, depth: number
   try {
     return new TapeWriter({ dir, rules, source, depth });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(textOfError(error));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Import of a bot's own recording from its state directory: books and trades that the bot received. */
 import { existsSync, statSync } from 'node:fs';
 import { recordedConfig, symbolsOf } from '../../config.ts';
-import type { EngineEvent, Instrument } from '../../core/index.ts';
+import { textOfError, type EngineEvent, type Instrument } from '../../core/index.ts';
 import { lineOf, type LevelChange, type RecordingLine } from '../../live/recording/recording.ts';
 import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRulesOfBooks } from '../../live/replay/replay.ts';
@@ -80,9 +80,7 @@ function runsIn(dir: string): readonly Run[] {
         instrument,
       }));
     } catch (error) {
-      throw new UsageError(
-        `${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}; move the recording of this run away`,
-      );
+      throw new UsageError(`${dir}: run ${run}: ${textOfError(error)}; move the recording of this run away`);
     }
   });
 }

@@ -1,5 +1,5 @@
 /** `puntas tape` and `puntas export`: contents of a stored tape, and its rows for other programs. */
-import { counted } from '../../core/index.ts';
+import { counted, textOfError } from '../../core/index.ts';
 import { exportTape, openStoredTape, type StoredTape, type StoredTapeOptions } from '../../tape/index.ts';
 import { withProgress, type Progress } from '../../messages/progress.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -9,7 +9,7 @@ async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(textOfError(error));
   }
 }
 

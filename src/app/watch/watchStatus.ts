@@ -148,7 +148,7 @@ export function watchedRows({ status, fills, catchingUp }: WatchedStatus, width:
   return [
     ...wrapped(`${name}: ${lifeWord(status)}, ${clockTime(status.at)} UTC`, width),
     ...(catchingUp === null ? [] : row('reading', `the recording: ${Math.floor(catchingUp * 100)}%`)),
-    ...heldBy.flatMap(held => row('held by', `${holderText(held)}: ${held.reason}`)),
+    ...(heldBy.length === 0 ? row('held by', 'none') : heldBy.flatMap(held => row('held by', stopWithReason(held)))),
     ...runs.flatMap(each => [
       ...(runs.length > 1 ? ['', each.book] : []),
       ...runRows(each, row),
@@ -173,6 +173,8 @@ const profitRow = (profit: BotStatus['profit'], row: Row): readonly string[] =>
         `${signedCents(moneyOf(profit.total))} ${profit.currency} (spread ${signedCents(moneyOf(profit.spread))}, inventory ${signedCents(moneyOf(profit.inventory))}, fees ${signedCents(moneyOf(profit.fees))})`,
       );
 
+const stopWithReason = (held: BotStatus['heldBy'][number]): string => `${holderText(held)}: ${held.reason}`;
+
 type Row = (name: string, text: string) => readonly string[];
 
 const runRows = (run: RunStatus, row: Row): readonly string[] => [
@@ -188,12 +190,13 @@ const runRows = (run: RunStatus, row: Row): readonly string[] => [
 
 /** Returns the view as one line, for an output that is not a terminal. */
 export function watchedLine({ status, catchingUp }: WatchedStatus): string {
-  const { run, otherBooks = [] } = status;
+  const { run, heldBy, otherBooks = [] } = status;
   const runs = [...(run === null ? [] : [run]), ...otherBooks];
   const parts = [
     `${clockTime(status.at)} UTC`,
     lifeWord(status),
     ...(catchingUp === null ? [] : [`reading the recording: ${Math.floor(catchingUp * 100)}%`]),
+    ...heldBy.map(held => `held by ${stopWithReason(held)}`),
     ...runs.flatMap(each => [
       ...(runs.length > 1 ? [each.book] : []),
       ...bookParts(each, profitOfBook(status, each.book)),
@@ -203,7 +206,8 @@ export function watchedLine({ status, catchingUp }: WatchedStatus): string {
 }
 
 const bookParts = (run: RunStatus, profit: BotStatus['profit']): readonly string[] => [
-  run.regime.regime,
+  // The reason of a regime that needs no attention would only make the line longer.
+  run.regime.regime === 'normal' ? 'normal' : `${run.regime.regime}: ${run.regime.why}`,
   `bid ${bestQuoteText(run.bids)}`,
   `ask ${bestQuoteText(run.asks)}`,
   run.inventory.fromTarget === null
@@ -231,7 +235,9 @@ export function endOfWatch({ status: { bot }, catchingUp }: WatchedStatus): stri
 
 function lifeWord({ at, bot }: BotStatus): string {
   if (bot.state !== 'runs') return bot.state === 'silent' ? 'NO HEARTBEAT' : bot.state;
-  const minutes = Math.floor((at - (bot.since ?? at)) / 60_000);
+  const seconds = Math.max(0, Math.floor((at - (bot.since ?? at)) / 1_000));
+  if (seconds < 60) return `runs for ${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
   return minutes < 60 ? `runs for ${minutes} min` : `runs for ${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 

@@ -96,6 +96,7 @@ async function watch(dir: string): Promise<number> {
   const stopped = new AbortController();
   signalsToStop('the view has ended', EXIT.clean).tell(() => stopped.abort());
   const draw = redrawn({
+    remedy: 'enlarge the terminal, or run puntas status',
     write: writeOutput,
     size: () => {
       const { columns = 80, rows = 24 } = outputTerminal();

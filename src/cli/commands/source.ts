@@ -1,6 +1,6 @@
 /** Inputs of a command from its flags: configuration, recording, exchange. */
 import { recordedBooksOf, type Config } from '../../config.ts';
-import type { Clock } from '../../core/index.ts';
+import { textOfError, type Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import type { AccountPurpose } from '../../sandbox/index.ts';
 import { openTape, type Tape } from '../../tape/index.ts';
@@ -143,7 +143,7 @@ export const tapeOf = (dir: string, book?: string, session?: string): Promise<Ta
 
 /** Returns the error as a `UsageError`. If the user must choose a book, the message names the flag `--book`. */
 export function tapeUsageError(error: unknown): UsageError {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = textOfError(error);
   return new UsageError(why.replace('; choose one of: ', '; choose one with --book: '));
 }
 

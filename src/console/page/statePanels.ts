@@ -13,7 +13,8 @@ export const newestText = ({ bot }: ConsoleView): string => (bot.state === 'runn
 /** Header with the bot's identity, process state and regime. */
 export const headPanel: Panel = (view, { isUp, past, live }) => {
   const { bot, decision, catchingUp } = view;
-  const { regime } = decision.regime;
+  const { regime, failure = null } = decision.regime;
+  const notQuoting = failure ?? decision.refusal;
   const isPast = past !== null;
   const stale = bot.writtenAgoMs !== null && bot.writtenAgoMs > 10_000;
   return [
@@ -44,11 +45,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
     // Texts that change every few seconds have fixed places here, so that they do not move the page.
     div(
       'at',
-      h(
-        'span',
-        { class: 'why', title: decision.refusal },
-        decision.refusal === null ? '' : `not quoting: ${decision.refusal}`,
-      ),
+      h('span', { class: 'why', title: notQuoting }, notQuoting === null ? '' : `not quoting: ${notQuoting}`),
       small('', stamp((isPast ? view : (live ?? view)).at), ' UTC'),
     ),
   ];

@@ -75,3 +75,19 @@ export const stamp = (at: number): string => new Date(at).toISOString().slice(0,
 
 /** Formats a count with its noun, such as `1 bot` or `3 bots`. The count may be formatted text. */
 export const shownCount = (n: number | string, noun: string): string => `${n} ${noun}${String(n) === '1' ? '' : 's'}`;
+
+/** Maximum number of significant digits of a rate. */
+const RATE_DIGITS = 8;
+
+/** Cuts a rate, a positive decimal, to `RATE_DIGITS` significant digits. All digits before the point are kept. */
+export function shortRate(rate: string): string {
+  const point = rate.indexOf('.');
+  if (point < 0) return rate;
+  let [significant, end] = [0, 0];
+  for (const digit of rate) {
+    if (significant >= RATE_DIGITS && end >= point) break;
+    if (digit !== '.' && (significant > 0 || digit !== '0')) significant++;
+    end++;
+  }
+  return trimmed(rate.slice(0, end));
+}

@@ -204,7 +204,13 @@ export type ShownElsewhereHedge = {
 };
 
 /** Regime with its reason; `since` is `null` for the first regime. */
-export type ShownRegime = { readonly regime: string; readonly since: number | null; readonly why: string };
+export type ShownRegime = {
+  readonly regime: string;
+  readonly since: number | null;
+  readonly why: string;
+  /** Error of the strategy file, with the remedy; absent without an error. */
+  readonly failure?: string | undefined;
+};
 
 export type ShownLevel = {
   readonly side: 'bid' | 'ask';

@@ -84,6 +84,8 @@ export class BookEngine implements AccountBook {
   readonly #fresh = new ReadTimes();
   readonly #evidence = new FigureEvidence();
   #decidedAt = -Infinity;
+  /** Severity of the latest quote of a strategy file that is empty; `null` if a warning. */
+  #silenceSeverity: 'error' | 'info' | null = null;
   #isDecisionDue = false;
   /**
    * Last list of live orders in which this run placed all orders. Lists are immutable, so this list needs no second
@@ -565,6 +567,7 @@ export class BookEngine implements AccountBook {
       this.#decisions.unshown,
       () => this.riskContext(at),
       () => this.#operatorTask(at),
+      this.#silenceSeverity,
     );
     if (news !== null) this.#options.onNews?.(news);
     // Cancels go first, because they are urgent, and because they release funds for placements.
@@ -648,6 +651,9 @@ export class BookEngine implements AccountBook {
   /** Returns the strategy's quote for a decision, adjusted to the regime and without pulled sides. */
   #wanted(at: Millis): Quote {
     const shaped = this.#shaped(at);
+    const { failure = null, isLearning = false } = shaped;
+    this.#risk.regimes.apply({ kind: 'strategy', at, failure });
+    this.#silenceSeverity = failure !== null ? 'error' : isLearning ? 'info' : null;
     this.#hedgeDebt?.wanted(shaped, this.#exposure);
     return this.#pulled(shaped, at, this.#hedgeRooms());
   }

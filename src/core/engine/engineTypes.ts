@@ -116,9 +116,14 @@ export type EngineNews =
   | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
   /**
    * `why` has details of `reason`, such as the missing data, or the reason why no wanted level can be placed. `null` if
-   * neither exists.
+   * neither exists. `severity` is present if the strategy file failed, or if it only waits for data.
    */
-  | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null; readonly why: string | null }
+  | {
+      readonly kind: 'quoting';
+      readonly reason: RiskRefusal | null;
+      readonly why: string | null;
+      readonly severity?: 'error' | 'info';
+    }
   /** The doubt about the price of the book began or changed its effect; `null`: it ended. */
   | { readonly kind: 'price doubt'; readonly doubt: PriceDoubt | null }
   | { readonly kind: 'regime'; readonly to: RegimeState; readonly from: RegimeState }

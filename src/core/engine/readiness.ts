@@ -38,18 +38,19 @@ export class QuotingNews {
   /**
    * Returns the news after a decision, or `null` if nothing changed. Calls `riskContext` only if there is news.
    * `operatorTask`: returns what the operator must do before the bot is ready, or `null`. Such a task is news even if
-   * the bot was not ready before.
+   * the bot was not ready before. `severity`: that of the strategy's latest empty quote, if not a warning.
    */
   newsAfter(
     refusal: RiskRefusal | null,
     unshown: EmptySides,
     riskContext: () => RiskContext,
     operatorTask: () => string | null,
+    severity: 'error' | 'info' | null = null,
   ): Extract<EngineNews, { kind: 'quoting' }> | null {
     const { buy, sell } = unshown;
     const isEmpty = refusal === null && buy !== null && sell !== null;
     const told = isEmpty
-      ? `${buy.reason}, ${sell.reason}`
+      ? `${buy.reason}, ${sell.reason}${severity === null ? '' : `, ${severity}`}`
       : ((refusal === 'not ready' ? operatorTask() : null) ?? refusal);
     if (told === this.#reported) return null;
     const wasReady = this.#reported !== 'not ready';
@@ -57,6 +58,6 @@ export class QuotingNews {
     if (refusal === 'stopping')
       return { kind: 'quoting', reason: refusal, why: wasReady ? null : riskContext().missing };
     const why = isEmpty ? explainEmptySides(unshown, riskContext()) : refusalDetail(refusal, riskContext);
-    return { kind: 'quoting', reason: refusal, why };
+    return { kind: 'quoting', reason: refusal, why, ...(isEmpty && severity !== null && { severity }) };
   }
 }

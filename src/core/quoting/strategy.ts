@@ -31,6 +31,10 @@ export type Quote = {
   readonly asks: readonly Level[];
   readonly noBid?: string;
   readonly noAsk?: string;
+  /** Error of a strategy file, with the remedy, because of which both sides are empty; absent without an error. */
+  readonly failure?: string;
+  /** Present if both sides are empty until a strategy file has the data that it needs, which takes no action. */
+  readonly isLearning?: true;
   /** Named values from which the strategy computed the quote, for display and metrics. */
   readonly figures?: readonly Figure[];
   /** Fair value from which the quote was computed; absent if the configuration has no `fairValue`. */

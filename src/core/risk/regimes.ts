@@ -9,7 +9,7 @@ import type { Millis } from '../model/units.ts';
  * - normal: quotes as the strategy wants.
  * - wide: quotes with a wider spread.
  * - reduce only: only orders that bring inventory back to its target.
- * - paused: no new orders until the cause ends.
+ * - paused: no new orders until the cause ends. An error of a strategy file is such a cause.
  * - halted: no orders until the operator resumes.
  */
 export const REGIMES = ['normal', 'wide', 'reduce only', 'paused', 'halted'] as const;
@@ -33,6 +33,8 @@ export type RegimeState = {
   readonly halt: string | null;
   /** Reason for the operator's pause; `null` if not paused. The reason is cleared only at the end of the pause. */
   readonly pause: string | null;
+  /** Error of the strategy file, with the remedy; `null` if its last call returned a valid quote. */
+  readonly failure: string | null;
   /** Reason for reduce-only until a resume or a `reduced` event; null if none. */
   readonly reduce: string | null;
   /** Reason why balances are unknown; null if they are known. Until the next successful read the bot is reduce-only. */
@@ -48,6 +50,8 @@ export type RegimeEvent =
   | { readonly kind: 'resume' | 'pause over' | 'reduced'; readonly at: Millis }
   /** Result of a balance read: `unread` is `null` if the read succeeded. */
   | { readonly kind: 'balances'; readonly at: Millis; readonly unread: string | null }
+  /** Result of a call of the strategy: `failure` is `null` if it returned a quote. */
+  | { readonly kind: 'strategy'; readonly at: Millis; readonly failure: string | null }
   | RegimeLook;
 
 /**
@@ -80,6 +84,7 @@ export const firstRegime: RegimeState = {
   why: 'not ready',
   halt: null,
   pause: null,
+  failure: null,
   reduce: null,
   unread: null,
   near: null,
@@ -103,6 +108,8 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
       return state.reduce === null ? state : withRegime({ ...state, reduce: null }, event.at);
     case 'balances':
       return state.unread === event.unread ? state : withRegime({ ...state, unread: event.unread }, event.at);
+    case 'strategy':
+      return state.failure === event.failure ? state : withRegime({ ...state, failure: event.failure }, event.at);
     case 'resume':
       return state.halt === null && state.reduce === null
         ? state
@@ -146,9 +153,20 @@ function withRegime(state: RegimeState, at: Millis): RegimeState {
   return regime === state.regime && why === state.why ? state : { ...state, regime, why, since: at };
 }
 
-function strictestCause({ halt, pause, refusal, reduce, unread, near, wide }: RegimeState): readonly [Regime, string] {
+function strictestCause({
+  halt,
+  pause,
+  failure,
+  refusal,
+  reduce,
+  unread,
+  near,
+  wide,
+}: RegimeState): readonly [Regime, string] {
   if (halt !== null) return ['halted', halt];
   if (pause !== null) return ['paused', pause];
+  // Only the operator can end a failure, but a refusal often ends without help.
+  if (failure !== null) return ['paused', failure];
   if (refusal !== null) return ['paused', refusal];
   if (reduce !== null) return ['reduce only', reduce];
   if (unread !== null) return ['reduce only', unread];

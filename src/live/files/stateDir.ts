@@ -1,5 +1,6 @@
 /** State directory: private to its owner. A directory of another user, or one that others can write to, is rejected. */
 import { existsSync, lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
+import { textOfError } from '../../core/index.ts';
 import { makeFolder, pathLine } from '../../guard/index.ts';
 import { dirname, join, resolve } from 'node:path';
 import { diskAdvice, diskTroubleOf } from './diskTrouble.ts';
@@ -61,7 +62,7 @@ function make(dir: string): void {
     makeFolder(dir, 0o700);
   } catch (error) {
     const trouble = diskTroubleOf(error);
-    const why = error instanceof Error ? error.message : String(error);
+    const why = textOfError(error);
     const advice =
       trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearestFolder(resolve(dir)));
     throw new Error(`${dir}: cannot create the state directory (${why}); ${advice}`);

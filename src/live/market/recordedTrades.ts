@@ -1,4 +1,5 @@
 /** Public trades in the recordings of earlier runs, for the history of a strategy. */
+import { existsSync } from 'node:fs';
 import type { EngineEvent, Millis } from '../../core/index.ts';
 import { RecentTrades, type CompleteTrades, type NumberedTrade, type WantedTrades } from './pastTrades.ts';
 import { GAP, lineOf, type RecordedEvent } from '../recording/recording.ts';
@@ -18,6 +19,8 @@ export function recordedTrades(
   dir: string,
   { instrument, since, run, runsMax = RUNS_MAX }: WantedTrades,
 ): CompleteTrades | null {
+  // Before the first start, there is no state directory.
+  if (!existsSync(dir)) return null;
   const earlier = recordingsIn(dir).filter(one => one.run < run);
   for (const one of earlier.slice(-runsMax).reverse()) {
     const found = tradesIn(dir, one.run, instrument, since);

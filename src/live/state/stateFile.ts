@@ -50,7 +50,7 @@ export function openDatabase(
     return made;
   } catch (error) {
     db?.close();
-    const message = error instanceof Error ? error.message : String(error);
+    const message = textOfError(error);
     if (/locked|busy/i.test(message)) {
       throw new StateInUse(
         `the state directory is in use by another process (${file}); stop that process, or give this bot its own state.dir`,

@@ -1,5 +1,6 @@
 /** Parameter file of the fill model `fitted`, as written by `puntas calibrate --fills`. */
 import { createHash } from 'node:crypto';
+import { textOfError } from '../../core/index.ts';
 import { parsedHypotheses, type WeightedHypothesis } from '../../fills/index.ts';
 import { pathLine, readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 
@@ -22,7 +23,7 @@ export function readFittedFile(file: string, book: string): FittedFile | string 
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    return `${file}: ${error instanceof Error ? error.message : String(error)}`;
+    return `${file}: ${textOfError(error)}`;
   }
   const hypotheses = parsedHypotheses(parsed, book);
   if (typeof hypotheses === 'string') return `${file}: ${hypotheses}`;

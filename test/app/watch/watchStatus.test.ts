@@ -53,6 +53,22 @@ test('shows regime, quotes, inventory, limits, profit and the last fills, in 80 
   }
 });
 
+test('says first what holds the bot, also if nothing does, and counts the first minute in seconds', () => {
+  const { status, ...rest } = watch.read();
+  const { since } = status.bot;
+  const at = since! + 59_000;
+  const pause = { what: 'pause', reason: 'a test', at, by: 'person', who: 'ana', until: null } as const;
+  const rows = (of: Partial<typeof status>) => watchedRows({ ...rest, status: { ...status, at, ...of } }, 79);
+  expect(rows({}).slice(0, 2)).toEqual([
+    expect.stringContaining(': runs for 59 s, '),
+    expect.stringMatching(/^held by {3}none$/),
+  ]);
+  expect(rows({ at: at + 1_000 })[0]).toContain(': runs for 1 min, ');
+  const heldBy = [pause];
+  expect(rows({ heldBy })[1]).toMatch(/^held by .*ana.*: a test$/);
+  expect(watchedLine({ ...rest, status: { ...status, heldBy } })).toMatch(/ \| held by [^|]*ana[^|]*: a test \| /);
+});
+
 test('is one line without control characters where the output is not a terminal', () => {
   const line = watchedLine(watch.read());
   expect(line).toMatch(/^\d\d:\d\d:\d\d UTC \| runs for \d+ min \| \w+.* \| bid .* at .* \| ask .* at .* \| fills \d+/);

@@ -30,6 +30,9 @@ const anyEvent: fc.Arbitrary<(at: number) => RegimeEvent> = fc.oneof(
   fc
     .constantFrom(null, 'balances are unread', 'no room')
     .map(unread => (at: number): RegimeEvent => ({ kind: 'balances', at, unread })),
+  fc
+    .constantFrom(null, 'own.ts failed', 'own.ts returned an invalid quote')
+    .map(failure => (at: number): RegimeEvent => ({ kind: 'strategy', at, failure })),
 );
 
 function looks() {
@@ -81,7 +84,7 @@ describe('the transition', () => {
     );
   });
 
-  it('is what the whole history says: the first halt, the last pause, the first cause to only close, and the last refusal', () => {
+  it('is what the whole history says: the first halt, the last pause, the last error of the strategy, the first cause to only close, and the last refusal', () => {
     fc.assert(
       fc.property(lives, events => {
         const { states, taken } = lived(events);
@@ -96,20 +99,23 @@ describe('the transition', () => {
           const closing = since('resume', 'reduced').flatMap(one =>
             one.kind === 'look' ? [one.loss] : one.kind === 'reduce' ? [one.reason] : [],
           );
+          const failures = past.flatMap(one => (one.kind === 'strategy' ? [one.failure] : []));
           const expected = {
             halt: reasons('halt', since('resume'))[0] ?? null,
             pause: reasons('pause', since('pause over')).at(-1) ?? null,
             reduce: closing.find(reason => reason !== null) ?? null,
             unread: told.at(-1) ?? null,
+            failure: failures.at(-1) ?? null,
             refusal: looked.length === 0 ? ('not ready' as const) : looked.at(-1)!.refusal,
           };
           const { regime, why, near, wide, ...state } = states[i + 1]!;
           expect(state).toMatchObject(expected);
-          const { halt, pause, reduce, unread, refusal } = expected;
+          const { halt, pause, failure, reduce, unread, refusal } = expected;
           const strictest: readonly (readonly [string | null | undefined, string])[] = [
             ...([
               [halt, 'halted'],
               [pause, 'paused'],
+              [failure, 'paused'],
               [refusal, 'paused'],
               [reduce, 'reduce only'],
             ] as const),
@@ -186,9 +192,9 @@ describe('the transition', () => {
       fc.property(lives, events => {
         const { states } = lived(events);
         states.forEach((state, i) => {
-          const { regime, halt, pause, refusal, wide } = state;
+          const { regime, halt, pause, failure, refusal, wide } = state;
           if (halt !== null) expect(regime).toBe('halted');
-          else if (pause !== null || refusal !== null) expect(regime).toBe('paused');
+          else if (pause !== null || failure !== null || refusal !== null) expect(regime).toBe('paused');
           else if (isReduceOnly(state)) expect(regime).toBe('reduce only');
           else expect(regime).toBe(wide === null ? 'normal' : 'wide');
           const before = states[i - 1];

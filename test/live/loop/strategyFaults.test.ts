@@ -1,8 +1,19 @@
 /** A strategy file with a fault of each kind: its sentence in `check-strategy` and in the bot, and what the running bot then does with its orders. */
 import { afterEach, expect, test } from 'vitest';
+import { botStatus } from '../../../src/app/actions/botStatus.ts';
+import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
+import { consoleView } from '../../../src/app/console/consoleView.ts';
+import { LiveRun } from '../../../src/app/console/liveRun.ts';
 import { strategyVerdicts } from '../../../src/app/develop/strategyCheck.ts';
+import { explain } from '../../../src/app/inspect/explain.ts';
+import { explanationText } from '../../../src/app/inspect/explainText.ts';
+import { watchedLine, watchedRows } from '../../../src/app/watch/watchStatus.ts';
+import { summaryOfView } from '../../../src/console/summary.ts';
+import { summaryIn } from '../../../src/fleet/botAnswer.ts';
+import { fleetView } from '../../../src/fleet/index.ts';
 import { strategyFileOf } from '../../../strategies/index.ts';
 import { changedOwn, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts';
+import type { World } from '../world.ts';
 import { OwnBot } from './ownBot.ts';
 
 /** Switch of the fault, outside of the strategy file. */
@@ -65,22 +76,56 @@ test.each(KINDS)(
     // Two decisions: of the fault, and until the exchange has canceled.
     await bot.world.clock.advance(5_000);
     expect(bot.orders()).toBe(0);
-    expect(bot.running.log.map(({ text }) => text).filter(text => sentence.test(text)).length).toBeGreaterThan(0);
+    const told = bot.running.log.filter(({ text }) => sentence.test(text));
+    expect(told.map(({ level }) => level)).toContain('error');
+    expect(told.map(({ level }) => level)).not.toContain('warn');
     let quoted = 0;
     for (let second = 0; second < 20; second++) {
       await bot.world.clock.advance(1_000);
       quoted += bot.orders();
     }
     expect(quoted).toBe(0);
+    await expectFirst(bot.world);
     outside.isFaulty = false;
     await bot.ask();
     await bot.world.clock.advance(20_000);
     expect(bot.orders()).toBeGreaterThan(0);
+    expect((await botStatus(bot.world.stateDir, bot.world.clock)).run?.regime.regime).toBe('normal');
     expect(await bot.running.stop()).toMatchObject({ left: [], failure: null, summary: { ledgerMatches: true } });
     expect(bot.replayed()).not.toContain('DIFFERENT');
     bot.world.end();
   },
 );
+
+/** Expects that every view of the bot says that the file failed, and what to do, where it otherwise says `normal`. */
+async function expectFirst({ stateDir, clock }: World): Promise<void> {
+  const status = await botStatus(stateDir, clock);
+  const { why } = status.run!.regime;
+  expect(why).toMatch(/^\.\/own\.ts.* (failed|invalid quote): .*; correct the file, then run puntas reload$/);
+  expect([status.run!.regime.regime, status.run!.whyNot]).toEqual(['paused', why]);
+  const rows = botStatusText(status, stateDir).split('\n');
+  expect(rows.find(row => /^ {2}\S/.test(row))).toMatch(/^ {2}regime +paused since .* UTC: \.\/own\.ts/);
+  const seen = { status, fills: [], catchingUp: null };
+  expect(watchedRows(seen, 400)).toContain(`regime    paused: ${why}`);
+  expect(watchedLine(seen)).toContain(`paused: ${why}`);
+  const explained = explain({ dir: stateDir, at: null });
+  expect(explained.regime).toMatchObject({ regime: 'paused', why, failure: why });
+  expect(explanationText(explained)).toContain(`: ${why}\n`);
+  const live = new LiveRun(stateDir, clock);
+  live.start();
+  while (live.catchingUp !== null || live.replay === null) await clock.advance(0);
+  const bot = { state: 'running', beatAgoMs: 0, writtenAgoMs: 0, halts: [] } as const;
+  const outside = { bot, runs: live.runs, catchingUp: null, budgets: null, events: [], note: null, ledger: null };
+  const view = consoleView(live.replay, { ...outside, kind: 'live' })!;
+  live.stop();
+  expect(view.decision.regime).toMatchObject({ regime: 'paused', why, failure: why });
+  const summary = summaryOfView(view, { version: '0.1.0', madeAt: view.at, money: 'play', speed: 1 });
+  expect(summaryIn(JSON.stringify(summary))).toEqual(summary);
+  const heard = { state: 'heard', summary, heardAgoMs: 0, problem: null } as const;
+  const [row] = fleetView([{ name: 'ana', link: 'http://127.0.0.1', heard }], 'mxn', { at: 0, version: '0.1.0' }).bots;
+  expect([row?.regime, row?.why]).toEqual(['paused', why]);
+  expect(row?.alerts[0]).toEqual({ level: 'error', text: `strategy file failed: ${why}` });
+}
 
 test('a file of a wrong version is refused by the check, at a start, and by the reload of a running bot, which goes on with the file that it has', async () => {
   const wrong = changedOwn('contract: 1', 'contract: 2');

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { amount, price, type EngineEvent } from '../../../src/core/index.ts';
-import { TradesOfRun } from '../../../src/live/market/recordedTrades.ts';
+import { recordedTrades, TradesOfRun } from '../../../src/live/market/recordedTrades.ts';
 
 const BOOKS = ['btc_mxn', 'eth_mxn'] as const;
 const START = 1_000_000;
@@ -31,4 +31,9 @@ test('a book has exactly its own trades since its history, also between those of
       }
     }),
   );
+});
+
+test('before the first start, when there is no state directory, there are no trades, and that is no error', () => {
+  const instrument = { symbol: BOOKS[0], tick: '0.01', lot: '0.00000001' };
+  expect(recordedTrades('/nowhere/state', { instrument, since: 0, run: 1 })).toBeNull();
 });

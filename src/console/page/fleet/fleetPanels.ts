@@ -2,7 +2,7 @@
 import { div, h, small, signedSum, type Node } from '../elements.ts';
 import { severityOf, type SortColumn, type SortOrder } from './fleetRows.ts';
 import type { FleetRow, FleetSums, FleetView } from './fleetView.ts';
-import { shownCount, fixed, span, trimmed, withSign } from '../texts.ts';
+import { shortRate, shownCount, fixed, span, trimmed, withSign } from '../texts.ts';
 
 const MONEY: Readonly<Record<FleetSums['money'], string>> = {
   real: 'real money',
@@ -92,12 +92,6 @@ function missingTexts(missing: FleetSums['missing']): readonly string[] {
     kind => `without the ${kind} of ${namesOf(missing.filter(({ what }) => what === kind).map(({ name }) => name))}`,
   );
 }
-
-/** Formats a rate: with 2 decimals from 1,000, with 6 decimals from 1, and below with 8 significant digits. */
-const shortRate = (rate: string): string => {
-  const value = Number(rate);
-  return value >= 1 ? fixed(value, value >= 1_000 ? 2 : 6) : String(Number(value.toPrecision(8)));
-};
 
 type Column = {
   readonly sort: SortColumn;
