@@ -88,7 +88,7 @@ describe('a strategy file with a fault in a backtest', () => {
     [
       'that quotes NaN once',
       () => ({ ...quote, bids: [{ price: Number.NaN, amount: 1 as Amount, why: [] }] }),
-      /^own\.ts returned an invalid quote: bids\[0\]: expected \{ price: finite number/,
+      /^own\.ts returned an invalid quote: bids\[0\]\.price: expected a finite number, found NaN/,
     ],
   ])('%s is named in the report', (_, third, sentence) => {
     const found = result(third);

@@ -1,5 +1,6 @@
 /** `puntas init` as a process: what it writes is accepted, what it was not told is said, and nothing is overwritten. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { init } from '../../src/app/develop/init.ts';
@@ -182,14 +183,21 @@ test('each of the ten is asked in turn, and again where the answer cannot be', a
   });
 });
 
-test('a bot whose state is there already is not proposed again, and named where it is taken', async () => {
-  mkdirSync(bench.path('state-mm1'));
-  const file = bench.path('second.yaml');
+test('a bot whose state or configuration is there already is not proposed again, and named where it is taken', async () => {
+  const path = (name: string) => join(bench.path('named'), name);
+  for (const name of ['state-mm1', 'state-mm2-paper']) mkdirSync(path(name), { recursive: true });
   const flags = ['--book', 'btc_mxn', '--yes'];
-  const { stderr } = await ran(['init', file, ...flags]);
-  expect([stderr.includes('--instance mm2 (proposed'), stderr.includes('there already')]).toEqual([true, false]);
-  const taken = await ran(['init', bench.path('third.yaml'), '--instance', 'mm1', ...flags]);
-  expect(taken.stderr).toMatch(/state-mm1 already exists; the new bot continues with this state/);
+  for (const [i, name] of ['mm3', 'mm4'].entries()) {
+    const { stderr } = await ran(['init', path(`${i}.yaml`), ...flags]);
+    expect([stderr.includes(`--instance ${name} (proposed`), stderr.includes('already exists')]).toEqual([true, false]);
+  }
+  for (const [name, state] of [
+    ['mm1', 'state-mm1'],
+    ['mm2', 'state-mm2-paper'],
+  ] as const) {
+    const taken = await ran(['init', path(`other-${name}.yaml`), '--instance', name, ...flags]);
+    expect(taken.stderr).toContain(`${state} already exists; the new bot continues with this state`);
+  }
 });
 
 test('with nobody to be asked, what is missing is named', async () => {

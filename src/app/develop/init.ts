@@ -2,7 +2,7 @@
  * `puntas init`: asks ten questions, reads fees and rules from the exchange, and writes a commented configuration.
  * Never overwrites a file.
  */
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import {
@@ -26,7 +26,7 @@ import { loadConfig, type Config } from '../../config.ts';
 import { FLOW_PROFILES } from '../../sandbox/index.ts';
 import { readBookRow, readOpening, readRules } from '../../live/loop/opening.ts';
 import type { Rules } from '../../live/rules.ts';
-import { createDurably } from '../../guard/index.ts';
+import { createDurably, orNull, readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import type { Log } from '../../live/log.ts';
 import { check } from '../doctor/check.ts';
 import { wrapped } from '../../messages/wrapped.ts';
@@ -189,13 +189,16 @@ async function asked(
   base: Config,
 ): Promise<string | null> {
   const { file, clock, seed, say } = options;
-  const stateOf = (instance: string): string => join(dirname(resolve(file)), `state-${instance}`);
+  const folder = dirname(resolve(file));
+  const statesOf = (instance: string): readonly string[] =>
+    [`state-${instance}`, `state-${instance}-paper`].map(name => join(folder, name)).filter(dir => existsSync(dir));
+  const taken = instancesIn(folder);
   const instance = await answered(
-    placeQuestions.instance(name => !existsSync(stateOf(name))),
+    placeQuestions.instance(name => !taken.has(name) && statesOf(name).length === 0),
     options,
     answers,
   );
-  if (existsSync(stateOf(instance))) say(`${stateOf(instance)} already exists; the new bot continues with this state`);
+  for (const dir of statesOf(instance)) say(`${dir} already exists; the new bot continues with this state`);
   const market = await readMarket(base, venue, clock, seed);
   const facts = factsOf(market);
   for (const line of facts) say(line);
@@ -372,4 +375,14 @@ function paperKeys({ rules: { instrument: i, tier }, mid }: MarketRead, value: (
     ...(tier && { volume30d: textOfMoney(tier.volume) }),
     stateDir: `./state-${value('instance')}-paper`,
   };
+}
+
+/** Returns the names of the bots whose configurations are in a folder. */
+function instancesIn(folder: string): ReadonlySet<string> {
+  const files = existsSync(folder) ? readdirSync(folder).filter(name => /\.ya?ml$/.test(name)) : [];
+  const named = files.flatMap(name => {
+    const text = orNull(() => readRegularFile(join(folder, name), TEXT_FILE));
+    return /^instance: *['"]?([A-Za-z0-9]{1,12})['"]? *(?:#.*)?$/m.exec(text ?? '')?.[1] ?? [];
+  });
+  return new Set(named);
 }

@@ -58,7 +58,7 @@ export const LIVE = 'live';
 /** Answer that omits the key `inventory.target`. */
 export const AS_FOUND = 'found';
 
-const NAMES = Array.from({ length: 9 }, (_, i) => `mm${i + 1}`);
+const NAMES = Array.from({ length: 99 }, (_, i) => `mm${i + 1}`);
 
 /** Returns the reason why the configuration would reject an address; `null` if the address is valid. */
 export function addressProblem(addresses: { readonly restUrl: string; readonly streamUrl?: string }): string | null {
@@ -92,7 +92,7 @@ export const placeQuestions = {
           ? null
           : `${answer} is not traded at this exchange; expected one of ${books.join(', ')}`,
   }),
-  /** Returns the question about the bot's name. `isFree` returns whether a name has no state yet. */
+  /** Returns the question about the bot's name. `isFree` returns whether no bot has a name yet. */
   instance: (isFree: (name: string) => boolean): InitQuestion => ({
     name: 'instance',
     text: 'name of this bot in its order ids; must differ from the names of other bots of the account',

@@ -119,7 +119,7 @@ export class Dialogs {
   #open(step: Step): void {
     this.#typed = { ...NOTHING_TYPED, book: this.#state.book ?? '' };
     this.#removes = false;
-    // What an earlier dialog read is old: its values and its cost may have changed since.
+    // Values and costs of an earlier dialog may have changed since.
     [this.#parameters, this.#cost] = [null, null];
     this.#go(step);
     if (step.kind === 'ask' && step.action === 'flatten') void this.#readCost();

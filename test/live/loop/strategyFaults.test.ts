@@ -60,7 +60,7 @@ const KINDS: readonly (readonly [kind: string, fault: string, check: RegExp | nu
     'quotes NaN',
     NAN,
     /^quotes finite prices.*: bids\[0\]\.price: expected a finite number, found NaN$/,
-    /held back by the strategy \(\.\/own\.ts returned an invalid quote: bids\[0\]\.price: expected a finite number, found NaN\)/,
+    /held back by the strategy \(\.\/own\.ts returned an invalid quote: bids\[0\]\.price: expected a finite number, found NaN; correct the file, then run puntas reload\)/,
   ],
 ];
 
