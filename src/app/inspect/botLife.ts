@@ -2,12 +2,12 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOfMoney, type Millis } from '../../core/index.ts';
-import { HEARTBEAT_FILES, isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
+import { botClockIn, HEARTBEAT_FILES, isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
 import { diskProblem } from '../../live/files/diskRoom.ts';
 import { flattenIn, type Flatten } from '../../live/safety/flatten.ts';
 import { bookLatchIn, booksWithLatches, unreadBookLatches } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
-import { pauseInForce } from '../../live/safety/pauseWatch.ts';
+import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { ownCommand, type WhichBook, type WhichBot } from '../../messages/ownCommand.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
@@ -85,14 +85,15 @@ type Found = { readonly reason: string; readonly at: Millis; readonly by: string
 /** Returns the stops in effect, most severe first: those of the whole bot, then those of single books. */
 export function holdersOf(dir: string, now: Millis): readonly HeldBy[] {
   const latch = latchIn(dir);
+  const at = botClockIn(dir).at(now);
   return [
     ...heldBy('halt', latch.read()),
     ...heldBy('halt', unreadBookLatches(dir)),
-    ...heldBy('pause', pauseInForce(latch, dir, now)),
+    ...heldBy('pause', pauseAt(latch, at)),
     ...heldBy('hold', latch.readHold()),
     ...heldBy('reduce', latch.readReduce()),
     ...heldBy('flatten', personOf(flattenIn(dir).read())),
-    ...booksWithLatches(dir).flatMap(book => holdersOfBook(dir, book, now)),
+    ...booksWithLatches(dir).flatMap(book => holdersOfBook(dir, book, at)),
   ];
 }
 
@@ -121,12 +122,12 @@ export function otherStopsText({ stateDir, book }: WhichBook, what: HeldBy['what
   return `; also in force: ${others.map(held => `${holderText(held)} (${held.reason})`).join(', ')}`;
 }
 
-/** Returns the stops of one book alone. */
-function holdersOfBook(dir: string, book: string, now: Millis): readonly HeldBy[] {
+/** Returns the stops of one book alone; `at` is a time of the bot's clock. */
+function holdersOfBook(dir: string, book: string, at: Millis): readonly HeldBy[] {
   const latch = bookLatchIn(dir, book);
   return [
     ...heldBy('halt', latch.read(), book),
-    ...heldBy('pause', pauseInForce(latch, dir, now), book),
+    ...heldBy('pause', pauseAt(latch, at), book),
     ...heldBy('reduce', latch.readReduce(), book),
   ];
 }

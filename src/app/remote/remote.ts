@@ -8,7 +8,7 @@ import { sleep, textOfError, type Clock, type Millis, type Secret } from '../../
 import { bookLatchIn, booksWithLatches } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
-import { pauseInForce } from '../../live/safety/pauseWatch.ts';
+import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { writeRemoteCounts } from '../../live/safety/remoteCounts.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -119,10 +119,11 @@ export function remoteBot(
     stoppedBooks: () => booksWithLatches(stateDir),
     pauseNow: of => {
       const now = clock.now();
-      const pause = pauseInForce(of === undefined ? latchIn(stateDir) : bookLatchIn(stateDir, of), stateDir, now);
-      if (pause === null || pause.until === null) return pause;
       const botClock = botClockIn(stateDir);
-      return { until: now + (pause.until - botClock.at(now)) / botClock.speed };
+      const at = botClock.at(now);
+      const pause = pauseAt(of === undefined ? latchIn(stateDir) : bookLatchIn(stateDir, of), at);
+      if (pause === null || pause.until === null) return pause;
+      return { until: now + (pause.until - at) / botClock.speed };
     },
     actions: consoleActions(bot, clock, () => false, preview, 'telegram'),
   };
