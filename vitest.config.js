@@ -309,6 +309,7 @@ const SLOWER = [
   'alerts/causes',
   'app/mcp/agentServer',
   'app/actions/agentReload',
+  'app/actions/ownParameters',
   'app/actions/statusTruth',
   'app/actions/strategyPreview',
   'app/compliance/presence',

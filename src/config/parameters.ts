@@ -1,10 +1,11 @@
 /**
  * Keys that an operator can change from a page. A limit can only be tightened, because more people can reach a page
- * than edit the file. A key that is not in `PARAMETER_DIRECTIONS` cannot be changed from a page.
+ * than edit the file. Of the other keys, only the parameters of a strategy file can be changed from a page.
  */
 import { decimalTextOf } from './plainNumber.ts';
 import { configSchema, type Config } from './schema.ts';
 import { schemaAt } from './shape.ts';
+import { strategyHashIn } from './strategyFiles.ts';
 
 /** Permitted direction of a change: any, only to a lower value, or only to a higher value. */
 export type ParameterDirection = 'free' | 'lower' | 'higher';
@@ -63,37 +64,98 @@ export type ShownParameter = {
 };
 
 /**
- * Returns the parameters that the configuration's strategy and sections have, in the order of `PARAMETER_DIRECTIONS`.
+ * Returns the parameters that the configuration's strategy and sections have, in the order of `PARAMETER_DIRECTIONS`;
+ * first those of a strategy file. `run`: configuration of the same book in the last run, from which the defaults of the
+ * file are taken.
  */
-export const listedParameters = (config: Config): readonly ShownParameter[] =>
-  Object.entries(PARAMETER_DIRECTIONS).flatMap(([key, direction]) => {
+export const listedParameters = (config: Config, run: Config | null = null): readonly ShownParameter[] => [
+  ...fileParameters(config, run),
+  ...Object.entries(PARAMETER_DIRECTIONS).flatMap(([key, direction]) => {
     const path = key.split('.');
     const schema = schemaAt(configSchema, config, path);
     if (schema === null || !isSectionThere(config, path.slice(0, -1))) return [];
     return [
       { key, value: parameterText(config, key), unit: parameterUnit(key), help: parameterHelp(key, config), direction },
     ];
+  }),
+];
+
+/** Keys of a section with a strategy file that are not parameters of the file. */
+const KEYS_OF_FILE: ReadonlySet<string> = new Set(['name', 'file', 'sha256', 'historyTape', 'code', 'tolerance']);
+
+/** Returns the parameters of a strategy file that the configuration sets, then those with defaults. */
+function fileParameters(config: Config, run: Config | null): readonly ShownParameter[] {
+  const { strategy } = config;
+  if (!('file' in strategy)) return [];
+  const sections = [strategy, ...(run !== null && isSameFile(config, run) ? [run.strategy] : [])];
+  const keys = new Set(sections.flatMap(section => leavesOf(section, '')).filter(key => !KEYS_OF_FILE.has(key)));
+  return [...keys]
+    .map(key => `strategy.${key}`)
+    .map(key => ({
+      ...{ key, value: parameterText(config, key, run), unit: parameterUnit(key) },
+      ...{ help: `Parameter of ${strategy.file}.`, direction: PARAMETER_DIRECTIONS[key] ?? 'free' },
+    }));
+}
+
+/** Whether a key can be a parameter of the strategy file. */
+const isOfFile = ({ strategy }: Config, key: string): boolean =>
+  'file' in strategy && key.startsWith('strategy.') && !KEYS_OF_FILE.has(key.slice('strategy.'.length));
+
+/** Whether two configurations of a book have the same text of the strategy file. */
+const isSameFile = (config: Config, run: Config): boolean =>
+  'file' in run.strategy && strategyHashIn(run) !== undefined && strategyHashIn(run) === strategyHashIn(config);
+
+/** Returns the dotted keys of all texts, numbers and flags in a section. */
+const leavesOf = (section: object, prefix: string): readonly string[] =>
+  Object.entries(section).flatMap(([key, value]: readonly [string, unknown]) => {
+    if (!/^\w+$/.test(key)) return [];
+    if (isScalar(value)) return [`${prefix}${key}`];
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? leavesOf(value, `${prefix}${key}.`)
+      : [];
   });
 
-/** Returns the value of a key as text; `null` if not set, or if the key is a section or a list. */
-export function parameterText(config: Config, key: string): string | null {
-  const value = valueOfPath(config, key.split('.'));
-  return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? String(value) : null;
+const isScalar = (value: unknown): value is string | boolean | number =>
+  typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number';
+
+/**
+ * Returns the value of a key as text; `null` if not set, or if the key is a section or a list. `run` as in
+ * `listedParameters`.
+ */
+export function parameterText(config: Config, key: string, run: Config | null = null): string | null {
+  const value = valueIn(config, key, run);
+  return isScalar(value) ? String(value) : null;
+}
+
+/** Returns the value of a key, or the default of a strategy file that the last run has. */
+function valueIn(config: Config, key: string, run: Config | null): unknown {
+  const path = key.split('.');
+  const value = valueOfPath(config, path);
+  const hasDefault = value === undefined && path[0] === 'strategy' && run !== null && isSameFile(config, run);
+  return hasDefault ? valueOfPath(run, path) : value;
 }
 
 /**
  * Returns why a page cannot make this change, as text; `null` if it can. `to` is the new value as text; `null` removes
- * the key.
+ * the key. `run` as in `listedParameters`.
  */
-export function parameterRefusal(config: Config, key: string, to: string | null): string | null {
-  const direction = Object.hasOwn(PARAMETER_DIRECTIONS, key) ? PARAMETER_DIRECTIONS[key] : undefined;
-  if (direction === undefined) return `${key}: cannot be changed from a page; change the YAML file and reload it`;
-  if (!listedParameters(config).some(each => each.key === key))
-    return `${key}: the configuration has no such key, or lacks its section; change the YAML file and reload it`;
+export function parameterRefusal(
+  config: Config,
+  key: string,
+  to: string | null,
+  run: Config | null = null,
+): string | null {
+  const listed = listedParameters(config, run).find(each => each.key === key);
+  if (listed === undefined && isOfFile(config, key))
+    return `${key}: the file does not set this key, and the last run has no such parameter; change the YAML file and reload it`;
+  if (listed === undefined)
+    return Object.hasOwn(PARAMETER_DIRECTIONS, key)
+      ? `${key}: the configuration has no such key, or lacks its section; change the YAML file and reload it`
+      : `${key}: cannot be changed from a page; change the YAML file and reload it`;
+  const { direction, value: from } = listed;
   if (direction === 'free') return null;
   const tighter = `${key}: from a page, a limit can only be tightened, to a ${direction} value`;
   if (to === null) return `${tighter}, not removed`;
-  const from = parameterText(config, key);
   const [before, after] = [from === null ? null : decimalTextOf(from), decimalTextOf(to)];
   if (after === null) return `${key}: expected a number like 12.5, found ${JSON.stringify(to)}`;
   // A limit that is not set does not limit, so every value is tighter.
@@ -107,16 +169,21 @@ export function parameterRefusal(config: Config, key: string, to: string | null)
 
 /**
  * Returns the value in the type of the key's schema: text that is a number becomes one only where the schema accepts
- * one. If the schema accepts neither, returns the type of the current value, so that the check of the file says what is
- * wrong.
+ * one. If the schema accepts neither, and for a parameter of a strategy file, returns the type of the current value, so
+ * that the check of the file says what is wrong. `run` as in `listedParameters`.
  */
-export function typedParameter(config: Config, key: string, text: string): string | number | boolean {
+export function typedParameter(
+  config: Config,
+  key: string,
+  text: string,
+  run: Config | null = null,
+): string | number | boolean {
   const schema = schemaAt(configSchema, config, key.split('.'));
   const number = decimalTextOf(text) === null ? [] : [Number(text)];
   const flag = text === 'true' || text === 'false' ? [text === 'true'] : [];
   const candidates = [...number, ...flag, text];
   const accepted = candidates.find(each => schema !== null && isAccepted(schema, each));
-  const current = typeof valueOfPath(config, key.split('.'));
+  const current = typeof valueIn(config, key, run);
   return accepted ?? candidates.find(each => typeof each === current) ?? text;
 }
 

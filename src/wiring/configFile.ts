@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs';
 import { fileProblem, orNull, readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import { dirname, join, resolve } from 'node:path';
-import { loadConfig, placeOf, withFileIn, withSource, type Config, type FoundStrategyFile } from '../config.ts';
+import { loadConfig, placeOf, withSource, type Config, type FoundStrategyFile } from '../config.ts';
 import { missingFileAdvice, packageFolder } from './shipped/shippedFiles.ts';
 import { readGivenFile, UsageError } from './usageError.ts';
 import { unreadKeys, VENUES } from './venueRegistry.ts';
@@ -112,20 +112,6 @@ export function refuseBooks(config: Config, what: string): void {
   const names = config.books.map(({ symbol }) => symbol).join(', ');
   throw new UsageError(
     `${placeOf(config, ['books'])}: expected one book for ${what}, found ${config.books.length} (${names}); pass a configuration with the key book`,
-  );
-}
-
-/**
- * Rejects a configuration with a strategy file for a task that computes quotes in a process that does not run the file.
- * `books`: books whose quotes the task computes; if omitted, all.
- * @throws UsageError
- */
-export function refuseStrategyFile(config: Config, books?: readonly string[]): void {
-  const found = withFileIn(config).find(({ book }) => books?.includes(book) ?? true);
-  if (found === undefined) return;
-  const place = config.books === undefined ? placeOf(config, ['strategy', 'file']) : found.book;
-  throw new UsageError(
-    `${place}: expected a strategy of Puntas for a change of a parameter, found the strategy file ${found.strategy.file}; change the YAML file and reload it`,
   );
 }
 

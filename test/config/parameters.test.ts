@@ -187,7 +187,6 @@ describe('a changed file', () => {
     ['a:\n', 'a', /not written on one line/],
     ['a: |\n  x\n', 'a', /not written on one line/],
     ['a: 1\nb: {}\n', 'b.c', /empty/],
-    ['a: 1\n', 'b.c.d', /section of the key is missing/],
     ['a: 1\n...\n', 'b.c', /cannot be added/],
   ])('is refused by name where something would be lost: %j', (text, path, problem) => {
     expect(refusedAs(text, path)).toMatch(problem);
@@ -204,5 +203,15 @@ describe('a changed file', () => {
       text: '# top\na:\n  # in\n  c: 2\n  b: 1\n',
     });
     expect(changedYaml('a: 1', ['b', 'c'], 0.0000001)).toEqual({ ok: true, text: 'a: 1\nb:\n  c: 0.0000001\n' });
+  });
+
+  test.each([
+    ['a: 1\n', 'b.c.d', 'a: 1\nb:\n  c:\n    d: 2\n'],
+    ['a:\n   # in\n   b: 1 # one\n', 'a.c.d', 'a:\n   # in\n   c:\n     d: 2\n   b: 1 # one\n'],
+    ['a:\r\n  b: 1\r\n', 'a.c.d.e', 'a:\r\n  c:\r\n    d:\r\n      e: 2\r\n  b: 1\r\n'],
+    ['a: {b: 1}\n', 'a.c.d.e', 'a: {c: { d: { e: 2 } }, b: 1}\n'],
+  ])('adds the missing sections of a key: %j, %s', (text, path, changed) => {
+    const added = changedYaml(text, path.split('.'), 2);
+    expect(added).toEqual({ ok: true, text: changed });
   });
 });

@@ -1,4 +1,5 @@
 /** Preview of an action, computed by an engine that has replayed the bot's recording to its end. */
+import { strategyHashesIn, withFileIn, type Config } from '../../config.ts';
 import { counted, type Clock, type EngineEvent, type Millis, type Order, type Preview } from '../../core/index.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -22,8 +23,9 @@ import {
   type SetAsk,
 } from './actions.ts';
 import { costOfFlatten } from './flatten.ts';
-import { recordedNow, recordedPreviews } from './recordedPreview.ts';
+import { recordedNow, recordedPreviews, type RecordedNow } from './recordedPreview.ts';
 import { assertFileApplied, plannedChange } from './setParameter.ts';
+import { threadedStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';
 
 /**
  * Returns the preview of an action. Reads only the state directory or, for a reload, the bot's answer. `onInput`
@@ -67,17 +69,40 @@ async function previewSet(
   const dir = stateDirOf(bot);
   if (recordingsIn(dir).length === 0)
     throw new UsageError('the effect is unknown, because the bot has no recording yet');
-  const recorded = recordedNow(dir, clock.now(), onInput);
-  const isNamed = after.config.books !== undefined;
-  const changed = recordedPreviews(after.config, recorded).filter(({ book }) => books.includes(book));
-  const stopped = changed.find(({ problem }) => problem !== null);
-  if (stopped !== undefined) throw new UsageError(`${isNamed ? `${stopped.book}: ` : ''}${stopped.problem!}`);
+  const { config, text } = after;
+  const { at, quotes } =
+    withFileIn(config).length > 0
+      ? await quotesOfFiles({
+          ...{ path: file, text, hashes: strategyHashesIn(config), stateDir: dir, now: clock.now(), books },
+        })
+      : quotesOfChange(config, books, recordedNow(dir, clock.now(), onInput));
   return [
     ...lines,
     `${file}: Puntas writes this value and asks the bot to reload the file; if the bot refuses, Puntas restores the file`,
-    `quotes now, and with the change (book at ${timeText(recorded.at)}, the end of the recording):`,
-    ...changed.flatMap(({ book, quotes }) => [...(isNamed ? [`${book}:`] : []), ...quotes]),
+    `quotes now, and with the change (book at ${timeText(at)}, the end of the recording):`,
+    ...quotes,
   ];
+}
+
+type ShownQuotes = { readonly at: Millis; readonly quotes: readonly string[] };
+
+/** Returns the quotes of the changed books. @throws UsageError if one of them would not be quoted. */
+function quotesOfChange(config: Config, books: readonly string[], recorded: RecordedNow): ShownQuotes {
+  const isNamed = config.books !== undefined;
+  const changed = recordedPreviews(config, recorded).filter(({ book }) => books.includes(book));
+  const stopped = changed.find(({ problem }) => problem !== null);
+  if (stopped !== undefined) throw new UsageError(`${isNamed ? `${stopped.book}: ` : ''}${stopped.problem!}`);
+  return {
+    at: recorded.at,
+    quotes: changed.flatMap(({ book, quotes }) => [...(isNamed ? [`${book}:`] : []), ...quotes]),
+  };
+}
+
+/** Resolves to the quotes of the changed books, computed in a thread that runs the strategy files. */
+async function quotesOfFiles(ask: StrategyPreviewAsk): Promise<ShownQuotes> {
+  const preview = await threadedStrategyPreview(ask);
+  if ('refused' in preview) throw new UsageError(preview.refused);
+  return preview;
 }
 
 /**

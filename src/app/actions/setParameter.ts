@@ -23,7 +23,7 @@ import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { Mailbox, ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { isThere } from '../../live/safety/heartbeat.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
-import { configOfText, readConfigText, refuseStrategyFile } from '../../wiring/configFile.ts';
+import { configOfText, readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { AbsentBot, UnansweredRequest } from '../inspect/askBot.ts';
 import { askReload } from './askReload.ts';
@@ -32,6 +32,7 @@ import { changeText, digestOf, reloadDigestOf } from '../run/reloading.ts';
 import { actionsIn, isAskedChange, noteAction } from './actionJournal.ts';
 import { reloadedFile } from './reloadChanges.ts';
 import { stateDirOf, type ActionEnd, type SetAsk } from './actions.ts';
+import { strategyIdentityChanges } from './strategyPreview.ts';
 
 /** Change of the configuration file that is checked but not written yet. */
 export type PlannedChange = {
@@ -65,7 +66,6 @@ export function plannedChange(bot: WhichBot, { key, value, digest, book }: SetAs
   const { config, text } = readConfigText(file);
   const place = parameterPlace(config, text, key, book);
   if (typeof place === 'string') throw new UsageError(place);
-  refuseStrategyFile(config, place.books);
   // Bytes that are not UTF-8 are read as this character, and would be lost.
   if (text.includes('\ufffd'))
     throw new UsageError(`${file}: has bytes that are not UTF-8, or the character U+FFFD, so no change was made`);
@@ -74,9 +74,10 @@ export function plannedChange(bot: WhichBot, { key, value, digest, book }: SetAs
   if (digest !== undefined && digest !== reloaded)
     throw new UsageError(`${file} has changed since it was shown; preview the change again`);
   const shown = (of: Config): Config => booksOf(of).find(one => one.book === (book ?? config.book))!;
-  const refusal = parameterRefusal(shown(config), key, value);
+  const run = lastRunOf(bot, book ?? config.book);
+  const refusal = parameterRefusal(shown(config), key, value, run);
   if (refusal !== null) throw new UsageError(refusal);
-  const typed = value === null ? null : typedParameter(shown(config), key, value);
+  const typed = value === null ? null : typedParameter(shown(config), key, value, run);
   const changed = changedYaml(text, place.path, typed);
   if (!changed.ok) throw new UsageError(`${file}: ${key} cannot be changed: ${changed.problem}`);
   const next = configOfText(file, changed.text);
@@ -93,11 +94,24 @@ export function plannedChange(bot: WhichBot, { key, value, digest, book }: SetAs
     before,
     after: { text: changed.text, digest: digestOf(changed.text), config: next },
     reloads: { before: reloaded, after: reloadDigestOf(changed.text, next) },
-    from: parameterText(shown(config), key),
+    from: parameterText(shown(config), key, run),
     to: parameterText(shown(next), key),
     books: place.books,
-    lines: [...changes.map(changeText), ...sharedText(key, place.books)],
+    lines: [
+      // The default of a strategy file is not in the configuration.
+      ...changes.map(each => changeText({ ...each, from: each.from ?? parameterText(shown(config), key, run) })),
+      ...sharedText(key, place.books),
+    ],
   };
+}
+
+/** Returns the configuration of a book in the last run; `null` if there is none. */
+export function lastRunOf({ stateDir }: WhichBot, book: string): Config | null {
+  try {
+    return booksOf(lastConfigOf(stateDir)).find(one => one.book === book) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Returns a line that names the books of a section that several books share; none if only one book changes. */
@@ -119,16 +133,18 @@ export function parameterFileOf({ configFile, stateDir }: WhichBot): string {
 }
 
 /**
- * Asks the bot whether it has applied the current file, because a reload applies every change in the file.
+ * Asks the bot whether it has applied the current file, because a reload applies every change in the file. Runs no
+ * strategy file that the bot does not run.
  * @throws UsageError if the file has changes that the bot has not applied, or if no bot answers.
  */
 export async function assertFileApplied(bot: WhichBot, ask: SetAsk, digest: string, clock: Clock): Promise<void> {
+  const file = parameterFileOf(bot);
+  const notApplied = (lines: readonly string[]) =>
+    new UsageError([`${file}: the file has changes that the bot has not applied; reload or undo them first`, ...lines]);
+  const identity = strategyIdentityChanges(readConfigText(file).config, stateDirOf(bot));
+  if (identity.length > 0) throw notApplied(identity);
   const { end, lines } = await askReload(previewRequest(bot, ask, digest), clock);
-  if (end !== 'nothing to do')
-    throw new UsageError([
-      `${parameterFileOf(bot)}: the file has changes that the bot has not applied; reload or undo them first`,
-      ...lines,
-    ]);
+  if (end !== 'nothing to do') throw notApplied(lines);
 }
 
 const previewRequest = (bot: WhichBot, { id, by, reason }: Pick<SetAsk, 'id' | 'by' | 'reason'>, digest: string) => ({

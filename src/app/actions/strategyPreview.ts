@@ -20,14 +20,18 @@ export type StrategyPreviewAsk = {
   readonly hashes: readonly string[];
   readonly stateDir: string;
   readonly now: Millis;
+  /** Books whose quotes are shown. If omitted, the changed books with a strategy file or, without any, all with a file. */
+  readonly books?: readonly string[];
 };
 
 /**
  * Result of a preview. `changes`: changed parameters of the strategy, compared with the last run, one line each.
- * `quotes`: the current quotes and those of the strategy. `refused`: why the bot would refuse the configuration.
+ * `quotes`: the current quotes and those of the strategy, with the book of `at`, the end of the recording. `refused`: why
+ * the bot would refuse the configuration.
  */
 export type StrategyPreview =
-  { readonly changes: readonly string[]; readonly quotes: readonly string[] } | { readonly refused: readonly string[] };
+  | { readonly changes: readonly string[]; readonly quotes: readonly string[]; readonly at: Millis }
+  | { readonly refused: readonly string[] };
 
 export type FromStrategyPreview =
   /** The recording is replayed; from now on, code of the file may run. */
@@ -56,11 +60,9 @@ export function strategyIdentityChanges(config: Config, stateDir: string): reado
 }
 
 /**
- * Computes a preview, and runs the strategy files in this thread. `onReplayed` is called before the first of them runs.
- * With several books, only the quotes of books with a file are shown: those of the changed ones if there are any.
- */
+ * Computes a preview, and runs the strategy files in this thread. `onReplayed`X */
 export function strategyPreview(
-  { path, text, hashes, stateDir, now }: StrategyPreviewAsk,
+  { path, text, hashes, stateDir, now, books }: StrategyPreviewAsk,
   onReplayed: () => void = () => undefined,
 ): StrategyPreview {
   try {
@@ -73,8 +75,9 @@ export function strategyPreview(
     const changes = configChanges(recorded.config, config);
     const files = withFileIn(config).map(({ book }) => book);
     const changed = files.filter(book => changes.some(change => concerns(change, book)));
-    const shown = changed.length > 0 ? changed : files;
-    const previews = recordedPreviews(config, recorded).filter(({ book }) => files.includes(book));
+    const shown = books ?? (changed.length > 0 ? changed : files);
+    const checked = books ?? files;
+    const previews = recordedPreviews(config, recorded).filter(({ book }) => checked.includes(book));
     const refused = previews.flatMap(({ book, problem }) =>
       problem === null ? [] : [isNamed ? `${book}: ${problem}` : problem],
     );
@@ -82,6 +85,7 @@ export function strategyPreview(
     const own = changes.filter(({ key }) => isOwnStrategyKey(key, config) && !isIdentityKey(key));
     const added = shown.filter(symbol => previews.every(({ book }) => book !== symbol));
     return {
+      at: recorded.at,
       changes: own.map(changeText),
       quotes: [
         ...previews

@@ -4,9 +4,9 @@ import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent, ShownParame
 import type { Clock, Millis } from '../../core/index.ts';
 import { booksOf, listedParameters, parameterPlace } from '../../config.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { readConfigText, refuseStrategyFile } from '../../wiring/configFile.ts';
+import { readConfigText } from '../../wiring/configFile.ts';
 import { reloadedFile } from '../actions/reloadChanges.ts';
-import { parameterFileOf, recoverChange } from '../actions/setParameter.ts';
+import { lastRunOf, parameterFileOf, recoverChange } from '../actions/setParameter.ts';
 import { actionsIn, actionTail, type ActionEntry } from '../actions/actionJournal.ts';
 import { bookOfAsk } from '../actions/actionBook.ts';
 import {
@@ -118,7 +118,7 @@ const CHANGES_MAX = 20;
 /**
  * Returns the parameters of the configuration file with their last changes. With several books, those of one book, each
  * with the books that share it; without `book`, those that all books share.
- * @throws UsageError if the file has errors, no such book, or a strategy file in a book whose quotes would change.
+ * @throws UsageError if the file has errors, or no such book.
  */
 export function shownParameters(bot: WhichBot, book?: string): ShownParameters {
   const { config, text } = readConfigText(parameterFileOf(bot));
@@ -126,14 +126,13 @@ export function shownParameters(bot: WhichBot, book?: string): ShownParameters {
   const shown = books.find(one => one.book === (book ?? config.book));
   if (shown === undefined)
     throw new UsageError(`${book!}: expected a book of this bot (${books.map(one => one.book).join(', ')})`);
-  refuseStrategyFile(config, book === undefined ? undefined : [book]);
   const changes = actionsIn(bot.stateDir)
     .flatMap(({ at, by, reason, end, change, book: of }) =>
       end === 'done' && change ? [{ at, by, reason, ...(of !== undefined && { book: of }), ...change }] : [],
     )
     .slice(-CHANGES_MAX)
     .toReversed();
-  const parameters = listedParameters(shown).flatMap(each => {
+  const parameters = listedParameters(shown, lastRunOf(bot, shown.book)).flatMap(each => {
     const place = parameterPlace(config, text, each.key, book);
     if (typeof place === 'string') return [];
     return [books.length === 1 ? each : { ...each, books: place.books }];

@@ -101,19 +101,26 @@ function withAddedKey(
   const names = path.slice(depth);
   const end = text.includes('\r\n') ? '\r\n' : '\n';
   const last = `${names.at(-1)!}: ${yamlOf(value, 'PLAIN')}`;
-  if (names.length > 1) {
-    if (depth > 0 || names.length > 2) return notChanged('the section of the key is missing in the file');
+  /** Returns the missing sections and the key, on lines after `indent`. */
+  const block = (indent: string): string => {
+    const sections = names.slice(0, -1).map((name, i) => `${name}:${end}${indent}${'  '.repeat(i + 1)}`);
+    return `${sections.join('')}${last}`;
+  };
+  if (names.length > 1 && depth === 0) {
     if (map.flow === true || /^(?:\.\.\.|---)/m.test(text)) return notChanged('a section cannot be added to this file');
     const isEnded = text === '' || text.endsWith('\n');
-    return { ok: true, text: `${text}${isEnded ? '' : end}${names[0]!}:${end}  ${last}${end}` };
+    return { ok: true, text: `${text}${isEnded ? '' : end}${block('')}${end}` };
   }
   const first = map.items[0]?.key;
   const at = isScalar(first) ? first.range?.[0] : undefined;
   if (at === undefined) return notChanged('the section of the key is empty in the file');
-  if (map.flow === true) return { ok: true, text: `${text.slice(0, at)}${last}, ${text.slice(at)}` };
+  if (map.flow === true) {
+    const flow = names.slice(0, -1).reduceRight((inner, name) => `${name}: { ${inner} }`, last);
+    return { ok: true, text: `${text.slice(0, at)}${flow}, ${text.slice(at)}` };
+  }
   const indent = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
   if (/[^ ]/.test(indent)) return notChanged('a key cannot be added to this section');
-  return { ok: true, text: `${text.slice(0, at)}${last}${end}${indent}${text.slice(at)}` };
+  return { ok: true, text: `${text.slice(0, at)}${block(indent)}${end}${indent}${text.slice(at)}` };
 }
 
 /** Removes the line of a key. */

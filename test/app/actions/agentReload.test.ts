@@ -3,22 +3,16 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { ProposalDesk } from '../../../src/app/actions/proposalDesk.ts';
 import { reviewProposal } from '../../../src/app/actions/proposals.ts';
 import { newProposalId } from '../../../src/app/console/consoleProposals.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
 import { digestOf, reloadDigestOf } from '../../../src/app/run/reloading.ts';
-import {
-  readConfigText,
-  readTradedText,
-  shippedConfig,
-  type StrategyApproval,
-} from '../../../src/wiring/configFile.ts';
-import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
+import { readConfigText, shippedConfig } from '../../../src/wiring/configFile.ts';
 import { Folders } from '../../live/states.ts';
 import { folderWith, OWN_STRATEGY } from '../../strategies/ownFile.ts';
-import { advancing, started, worldOf, type World } from '../../live/world.ts';
+import { worldOf } from '../../live/world.ts';
+import { botOn } from './botOn.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());
@@ -29,26 +23,6 @@ const files = (dir: string) =>
     const path = join(dir, name);
     return existsSync(path) ? readFileSync(path, 'utf8') : null;
   });
-
-/** Starts a bot on a configuration file, and returns it after ten seconds with the ways to ask it. */
-async function botOn(world: World, file: string) {
-  const { stateDir, clock } = world;
-  const { config } = readTradedText(file);
-  const stream = inProcessStream(world.box.exchange.stream, clock);
-  const source = {
-    ...{ file, given: config, inspect: () => readConfigText(file) },
-    read: (assertApproved: StrategyApproval) => readTradedText(file, assertApproved),
-  };
-  const running = await started(world, { stream, source, config });
-  await clock.advance(10_000);
-  const bot = { stateDir, configFile: file };
-  return {
-    running,
-    bot,
-    passing: <T>(work: Promise<T>) => advancing(clock, 250, work),
-    preview: async (ask: Parameters<typeof previewAction>[1]) => (await previewAction(bot, ask, clock)).lines,
-  };
-}
 
 test('shows the changes without secrets, and leaves the reload of an operator as it was', async () => {
   const world = worldOf(71, {}, 'sandbox');

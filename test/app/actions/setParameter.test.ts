@@ -148,23 +148,16 @@ describe('a change of one of several books', () => {
     expect(() => shownParameters(which, 'xrp_mxn')).toThrow(/expected a book of this bot/);
   });
 
-  test('is refused where a changed book has a strategy file, and made in the others', async () => {
+  test('of one without a strategy file is bound to the texts of all files', async () => {
     const own = desk.replace('      name: ladder\n      reference: mid\n', '      file: ./own.ts\n');
-    const { file, set, text, which, bot } = scene('takes', own);
+    const { which, ask } = scene('deaf', own);
     writeFileSync(join(which.stateDir, 'own.ts'), 'export default 1;');
-    expect(file).toBe(join(which.stateDir, 'my.yaml'));
-    for (const more of [{ book: 'eth_mxn' }, { book: 'eth_mxn', key: 'limits.positionMax' }, { key: 'log.level' }])
-      await expect(set('0.1', more)).rejects.toThrow(
-        /^eth_mxn: expected a strategy of Puntas for a change of a parameter, found the strategy file/,
-      );
-    expect(text()).toBe(own);
-    expect(() => shownParameters(which, 'eth_mxn')).toThrow(/strategy file/);
-    expect(shownParameters(which, 'btc_mxn').parameters.length).toBeGreaterThan(10);
-    // The request has the digest of the file together with that of the strategy file.
-    bot.behavior = 'deaf';
-    const digest = shownParameters(which, 'btc_mxn').digest;
+    const { digest } = shownParameters(which, 'btc_mxn');
     expect(digest).not.toBe(digestOf(own));
-    expect(plannedChange(which, { ...scene().ask('13'), book: 'btc_mxn', digest }).reloads.before).toBe(digest);
+    expect(plannedChange(which, { ...ask('13'), book: 'btc_mxn', digest }).reloads.before).toBe(digest);
+    const keys = shownParameters(which, 'eth_mxn').parameters.map(({ key }) => key);
+    expect(keys).toEqual(expect.arrayContaining([KEY, 'strategy.amount', 'limits.positionMax']));
+    expect(keys).not.toContain('strategy.file');
   });
 
   test('that was interrupted is settled by its book', async () => {
@@ -183,18 +176,6 @@ describe('a change of one of several books', () => {
 });
 
 describe('a change', () => {
-  test('is refused with a strategy file, and nothing is listed: only the bot runs the file', async () => {
-    const { file, set, which, text } = scene();
-    const own = shipped.replace('name: ladder', 'file: ./own.ts');
-    writeFileSync(file, own);
-    for (const key of [KEY, 'limits.positionMax', 'log.level'])
-      await expect(set('0.1', { key })).rejects.toThrow(
-        /my\.yaml:\d+:\d+ strategy\.file: expected a strategy of Puntas for a change of a parameter, found the strategy file \.\/own\.ts/,
-      );
-    expect(() => shownParameters(which)).toThrow(/strategy file/);
-    expect(text()).toBe(own);
-  });
-
   test('is written with its comments, owner and mode, applied by the bot, and in the journal; its inverse restores the file', async () => {
     const { dir, file, bot, set, text, left, which } = scene();
     const end = await set('13');

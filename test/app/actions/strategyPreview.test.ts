@@ -37,6 +37,7 @@ test('a preview compares keys and quotes with the last run, runs only the text o
   };
   write({ takerBps: 9, levels: 1 });
   expect(await preview()).toEqual({
+    at: world.clock.now(),
     changes: ['strategy.levels: 2 -> 1', 'strategy.takerBps: 2 -> 9'],
     quotes: [
       expect.stringMatching(/^ +now +then$/),

@@ -1,0 +1,115 @@
+/** Changes of a bot with a strategy file from a page: parameters of the file, limits, and what is refused. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import type { SetAsk } from '../../../src/app/actions/actions.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
+import { shownParameters } from '../../../src/app/console/consoleActions.ts';
+import { changedOwn, folderWith, OWN_STRATEGY } from '../../strategies/ownFile.ts';
+import { worldOf } from '../../live/world.ts';
+import { botOn } from './botOn.ts';
+
+/** A parameter in a section, with a default; a text with a rule of its own. */
+const NESTED = changedOwn(
+  'takerBps: z.number()',
+  "shift: z.strictObject({ bps: z.number().default(3), side: z.enum(['buy', 'sell']).default('buy') }).prefault({}),\n  takerBps: z.number()",
+);
+
+const start = async (seed: number, code: string) => {
+  const world = worldOf(seed, {}, 'sandbox');
+  const { dir, yaml: file } = folderWith(code);
+  const tree = parse(readFileSync(file, 'utf8')) as object;
+  writeFileSync(file, stringify({ ...tree, state: { dir: world.stateDir } }));
+  const { running, passing, bot, preview } = await botOn(world, file);
+  let n = 0;
+  const ask = (key: string, value: string | null): SetAsk => ({
+    ...{ id: `s-${++n}`, action: 'set', reason: 'a calm market', by: 'ann', via: 'console', key, value },
+  });
+  return {
+    ...{ dir, file, bot },
+    text: () => readFileSync(file, 'utf8'),
+    preview: (key: string, value: string | null) => passing(preview(ask(key, value))),
+    set: (key: string, value: string | null) => passing(executeAction(bot, ask(key, value), world.clock)),
+    listed: () => new Map(shownParameters(bot).parameters.map(one => [one.key, one])),
+    end: async () => {
+      expect(await running.stop()).toMatchObject({ left: [], failure: null });
+      world.end();
+    },
+  };
+};
+
+test('parameters of a strategy file are listed with their defaults, previewed as quotes, changed and undone', async () => {
+  const { file, bot, text, preview, set, listed, end } = await start(76, NESTED);
+  const before = text();
+  expect(listed().get('strategy.halfSpreadBps')).toEqual({
+    ...{ key: 'strategy.halfSpreadBps', value: '16', unit: 'bps', direction: 'free', help: 'Parameter of ./own.ts.' },
+  });
+  expect(listed().get('strategy.takerBps')).toMatchObject({ value: '2' });
+  expect(listed().get('strategy.shift.bps')).toMatchObject({ value: '3', unit: 'bps' });
+  expect(listed().get('strategy.shift.side')).toMatchObject({ value: 'buy' });
+  const keys = shownParameters(bot).parameters.map(({ key }) => key);
+  expect(new Set(keys).size).toBe(keys.length);
+  for (const key of ['name', 'file', 'sha256', 'code', 'tolerance']) expect(keys).not.toContain(`strategy.${key}`);
+
+  const lines = await preview('strategy.levels', '1');
+  expect(lines[0]).toBe('strategy.levels: 2 -> 1');
+  expect(lines[2]).toMatch(/^quotes now, and with the change \(book at /);
+  expect(lines.slice(3)).toEqual([
+    expect.stringMatching(/^ +now +then$/),
+    expect.stringMatching(/^ {2}ask 2 .* -$/),
+    expect.stringMatching(/^ {2}ask 1 +\S+ at \d+ +\S+ at \d+$/),
+    expect.stringMatching(/^ {2}bid 1 +\S+ at \d+ +\S+ at \d+$/),
+    expect.stringMatching(/^ {2}bid 2 .* -$/),
+  ]);
+  expect(text()).toBe(before);
+  for (const [key, value, from] of [
+    ['strategy.amount', '0.005', '0.006'],
+    ['strategy.takerBps', '9', '2'],
+    ['strategy.shift.side', 'sell', 'buy'],
+  ] as const) {
+    const done = await set(key, value);
+    expect(done).toMatchObject({ end: 'done', undo: { key, value: from } });
+    expect(done.lines[0]).toMatch(new RegExp(`^${key}: "?${from}"? -> "?${value}"?$`));
+    expect(listed().get(key)).toMatchObject({ value });
+    expect((await set(key, from)).end).toBe('done');
+    expect(listed().get(key)).toMatchObject({ value: from });
+  }
+  expect((await set('strategy.takerBps', null)).end).toBe('done');
+  expect((await preview('limits.positionMax', '0.02')).join('\n')).toMatch(/^ {2}ask 1 +\S+ at \d+ +\S+ at \d+$/m);
+  expect((await set('limits.positionMax', '0.02')).end).toBe('done');
+  await expect(set('limits.positionMax', '1')).rejects.toThrow(/can only be tightened/);
+  expect(readFileSync(file, 'utf8')).toContain('positionMax: ');
+  await end();
+});
+
+test('a value that the strategy file refuses, and a file that the bot does not run, change nothing', async () => {
+  const { dir, text, preview, set, end } = await start(77, OWN_STRATEGY);
+  const before = text();
+  const refused = async (key: string, value: string | null, why: RegExp) => {
+    await expect(preview(key, value)).rejects.toThrow(why);
+    expect(text()).toBe(before);
+  };
+  await refused('strategy.takerBps', '51', /strategy\.takerBps: .*50/);
+  await refused('strategy.takerBps', 'wide', /strategy\.takerBps: .*number/);
+  for (const key of ['strategy.file', 'strategy.sha256', 'strategy.historyTape', 'strategy.name'])
+    await refused(key, './other.ts', /cannot be changed from a page/);
+  await refused('strategy.unknown', '1', /the last run has no such parameter/);
+  // The bot decides also without a preview, and the file is restored.
+  expect(await set('strategy.takerBps', '51')).toMatchObject({
+    end: 'refused',
+    lines: expect.arrayContaining([
+      expect.stringMatching(/takerBps/),
+      expect.stringMatching(/was restored/),
+    ]) as unknown,
+  });
+  expect(text()).toBe(before);
+  const marker = join(dir, 'was-run');
+  const mark = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(marker)}, '');\n`;
+  writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}${mark}`);
+  await refused('strategy.takerBps', '9', /the last run has no such parameter/);
+  await refused('strategy.halfSpreadBps', '9', /changes that the bot has not applied[^]*strategy\.name/);
+  await expect(set('strategy.halfSpreadBps', '9')).rejects.toThrow(/changes that the bot has not applied/);
+  expect([text(), existsSync(marker)]).toEqual([before, false]);
+  await end();
+});
