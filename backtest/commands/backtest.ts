@@ -13,6 +13,7 @@ import {
   type VenueFees,
 } from '../app/backtest/backtest.ts';
 import { calibrate } from '../app/calibrate/calibrate.ts';
+import { endByFaults } from './faults.ts';
 import { calibrateFills } from './ownFills.ts';
 import { describeBacktest } from '../app/backtest/backtestText.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
@@ -184,6 +185,7 @@ function addBacktest(program: Command): void {
       if (files) writeReport(files, report);
       const page = files ? `\nreport: ${files.page}` : '';
       print(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
+      endByFaults(report.models);
     });
 }
 
@@ -225,6 +227,7 @@ async function backtestBooks(config: Config, options: BacktestFlags, self: Comma
       ? JSON.stringify({ ...report, books: report.books.map(withoutSeries) })
       : `${describeDesk(report)}${page}`,
   );
+  endByFaults(report.books.flatMap(({ models }) => models));
 }
 
 /** Reads the parameter file of --fitted. Throws `UsageError` if the parameters cannot be used for the book. */

@@ -12,6 +12,7 @@ import { jsonBeside, pageParts, writePage } from '../../src/wiring/outFiles.ts';
 import { decimalFlag, seedNumber, sessionHours, threadNumber } from '../../src/cli/terminal/flags.ts';
 import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
 import { partFlag, startsFlag, tradedTime, venueFees } from './flags.ts';
+import { endByFaults } from './faults.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { version } from '../../src/cli/terminal/version.ts';
@@ -121,6 +122,7 @@ export function addCompareCommand(program: Command): void {
       if (page !== null) writePage(page.html, page.json, comparison, () => comparisonPage(comparison, pageParts()));
       const where = page === null ? '' : `\npage: ${page.html}`;
       print(flags.json ? JSON.stringify(withoutCurves(comparison)) : `${describe(comparison)}${where}`);
+      endByFaults(comparison.tapes.flatMap(({ runs }) => runs.flatMap(({ models }) => models)));
     });
 }
 

@@ -9,7 +9,8 @@ import { printed, ran, ROOT } from './program.ts';
 test('check-strategy prints a line for each law, and ends with 1 if the strategy breaks one', async () => {
   const { dir } = folderWith(OWN_STRATEGY);
   const good = await ran(['check-strategy', join(dir, 'own.ts')]);
-  expect([good.code, good.stderr]).toEqual([0, '']);
+  // On a busy machine, the check says that it is still running.
+  expect([good.code, good.stderr.replace(/^.*: still running; .*\n/gm, '')]).toEqual([0, '']);
   expect(good.stdout).toMatch(/^own\.ts@[0-9a-f]{12}\n(pass {2}.+\n){10}$/);
   writeFileSync(join(dir, 'own.ts'), quotingBy('return silent(String(Date.now()));'));
   const bad = await ran(['check-strategy', join(dir, 'own.ts'), '-c', join(dir, 'bot.yaml')]);
@@ -75,8 +76,9 @@ test('a backtest of a strategy file that fails names the error, in the text and 
   const args = ['backtest', '-c', yaml, '--flow-seconds', '120', '--models', 'expected'];
   const [text, json] = [await ran(args), await ran([...args, '--json'])];
   const sentence = String.raw`\.\/own\.ts:17 failed: no luck; correct the file, then run (?:npx )?puntas reload`;
-  expect([text.code, text.stdout]).toEqual([
-    0,
+  expect([text.code, json.code, text.stdout]).toEqual([
+    1,
+    1,
     expect.stringMatching(new RegExp(`; did not quote as it should: ${sentence}\n`)),
   ]);
   expect(printed(json)).toMatchObject({
