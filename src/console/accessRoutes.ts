@@ -105,7 +105,6 @@ export function addAccess(
     const session = allowed(request, reply, null);
     if (session === null) return reply;
     sessions.end(session);
-    approvals?.forget(session);
     reply.header('set-cookie', cookie('', 0));
     return {};
   });

@@ -147,11 +147,6 @@ export class Approvals<Owner> {
     return found?.owner === owner ? found.outcome : null;
   }
 
-  /** Drops the unconfirmed previews of an owner, such as a login that ended. */
-  forget(owner: Owner): void {
-    for (const [id, { owner: of, outcome }] of this.#all) if (of === owner && outcome === null) this.#all.delete(id);
-  }
-
   #forgetOldest(): void {
     for (const id of this.#all.keys()) {
       if (this.#all.size <= PREVIEWS_MAX) return;

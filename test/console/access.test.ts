@@ -2,7 +2,6 @@ import { request } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
@@ -13,18 +12,10 @@ import {
   WRONG_MAX,
   type AccessEvent,
   type ConsoleAccess,
-  type Login,
 } from '../../src/console/access.ts';
-import {
-  APPROVAL_MS,
-  Approvals,
-  type ActionOver,
-  type ActionRequest,
-  type ConsoleActions,
-} from '../../src/console/approvals.ts';
+import { APPROVAL_MS, type ActionOver, type ActionRequest, type ConsoleActions } from '../../src/console/approvals.ts';
 import { serveConsole, type ConsoleServer } from '../../src/console/index.ts';
 import { holding } from '../guard/holding.ts';
-import { runsOf } from '../many.ts';
 import { asking, type Answer } from './asking.ts';
 
 const OPERATOR = 'operator-token-0123456789abcdef-0123';
@@ -236,112 +227,18 @@ describe('an action', () => {
     expect(carried).toEqual([]);
   });
 
-  test('is confirmed exactly if its own login asks first, within a minute after the preview was ready, and it is among the newest 64', async () => {
-    type Step =
-      | { readonly do: 'ask' | 'forget'; readonly login: number }
-      | { readonly do: 'ready' | 'confirm'; readonly login: number; readonly which: number }
-      | { readonly do: 'pass'; readonly ms: number };
-    const login = fc.nat({ max: 2 });
-    const which = fc.nat({ max: 100 });
-    const step: fc.Arbitrary<Step> = fc.oneof(
-      { weight: 4, arbitrary: fc.record({ do: fc.constant('ask' as const), login }) },
-      { weight: 4, arbitrary: fc.record({ do: fc.constant('ready' as const), login, which }) },
-      { weight: 4, arbitrary: fc.record({ do: fc.constant('confirm' as const), login, which }) },
-      { weight: 1, arbitrary: fc.record({ do: fc.constant('forget' as const), login }) },
-      {
-        weight: 2,
-        arbitrary: fc.record({
-          do: fc.constant('pass' as const),
-          ms: fc.constantFrom(1, 20_000, APPROVAL_MS - 1, APPROVAL_MS),
-        }),
-      },
-    );
-    // Many previews and none for long: more than are kept.
-    const many = fc
-      .tuple(fc.array(step, { maxLength: 60 }), fc.integer({ min: 60, max: 70 }))
-      .map(([steps, count]): Step[] => [
-        ...steps,
-        ...Array.from({ length: count }, (_, i): Step[] => [
-          { do: 'ask', login: i % 3 },
-          { do: 'ready', login: 0, which: 0 },
-        ]).flat(),
-        ...Array.from({ length: 80 }, (_, i): Step => ({ do: 'confirm', login: i % 3, which: i })),
-      ]);
-    const ends: Record<'taken' | 'refused', number> = { taken: 0, refused: 0 };
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.array(step, { maxLength: 150, size: 'max' }), many), async steps => {
-        let now = 0;
-        let made = 0;
-        const carried: number[] = [];
-        const waiting: { readonly login: number; readonly n: number; readonly ready: () => void }[] = [];
-        const actions: ConsoleActions = {
-          names: ['halt'],
-          cost: async () => [],
-          parameters: () => ({ digest: 'ab', parameters: [], changes: [] }),
-          prepare: ({ minutes: n, by }) =>
-            new Promise(resolve => {
-              const execute = async () => (carried.push(n!), { end: 'done' as const, lines: [String(n)] });
-              waiting.push({ login: Number(by), n: n!, ready: () => resolve({ lines: [String(n)], execute }) });
-            }),
-        };
-        const approvals = new Approvals(
-          actions,
-          () => now,
-          () => `id-${++made}`,
-        );
-        const logins = [0, 1, 2].map((n): Login => ({ role: 'operator', name: `${n}`, key: '', endsAt: Infinity }));
-        type Shown = { readonly login: number; readonly id: string; readonly n: number; readonly at: number };
-        const kept: (Shown & { isTaken: boolean })[] = [];
-        const shown: Shown[] = [];
-        const answers = new Map<number, Promise<{ readonly id: string; readonly lines: readonly string[] }>>();
-        for (const [n, what] of steps.entries()) {
-          if (what.do === 'pass') now += what.ms;
-          else if (what.do === 'ask') {
-            const { login: by } = what;
-            const request = { action: 'halt', reason: REASON, by: `${by}`, minutes: n, costMax: null };
-            answers.set(
-              n,
-              approvals.open(logins[by]!, request, () => undefined),
-            );
-          } else if (what.do === 'ready') {
-            const [next] = waiting.splice(what.which % Math.max(1, waiting.length), 1);
-            if (next === undefined) continue;
-            next.ready();
-            const { id, lines } = await answers.get(next.n)!;
-            expect(lines).toEqual([String(next.n)]);
-            const one = { login: next.login, id, n: next.n, at: now };
-            shown.push(one);
-            kept.push({ ...one, isTaken: false });
-            if (kept.length > 64) kept.shift();
-          } else if (what.do === 'forget') {
-            approvals.forget(logins[what.login]!);
-            for (const one of [...kept])
-              if (one.login === what.login && !one.isTaken) kept.splice(kept.indexOf(one), 1);
-          } else if (what.do === 'confirm') {
-            const one = shown.at(-1 - (what.which % Math.max(1, shown.length)));
-            if (one === undefined) continue;
-            const found = kept.find(({ id }) => id === one.id);
-            const may = found?.login === what.login && !found.isTaken && now - found.at < APPROVAL_MS;
-            const before = carried.length;
-            const isStarted = approvals.confirm(logins[what.login]!, one.id);
-            expect([isStarted, ...carried.slice(before)]).toEqual(may ? [true, one.n] : [false]);
-            if (may) found.isTaken = true;
-            ends[may ? 'taken' : 'refused']++;
-          }
+  test('has minutes only if it is a pause, and a cost exactly if it is a flatten', async () => {
+    const { post, logIn, names, prepared } = await consoleWith();
+    names.push('flatten', 'reduce');
+    const { as } = await logIn();
+    for (const action of names)
+      for (const minutes of [null, 5])
+        for (const costMax of [null, '12.30']) {
+          const isRight = (minutes === null || action === 'pause') && (costMax !== null) === (action === 'flatten');
+          const { status } = await post('/actions/preview', { action, reason: REASON, minutes, costMax }, as);
+          expect([action, minutes, costMax, status]).toEqual([action, minutes, costMax, isRight ? 200 : 422]);
+          if (isRight) expect(prepared.at(-1)).toMatchObject({ action, minutes, costMax });
         }
-        await setImmediate();
-        const outcomes = logins.map(each => kept.map(({ id }) => approvals.outcome(each, id)));
-        expect(outcomes).toEqual(
-          logins.map((_, i) =>
-            kept.map(({ login: own, n, isTaken }) =>
-              own === i && isTaken ? { end: 'done', lines: [String(n)] } : null,
-            ),
-          ),
-        );
-      }),
-      runsOf(300, 60),
-    );
-    expect(Math.min(ends.taken, ends.refused)).toBeGreaterThan(20);
   });
 
   test.each([

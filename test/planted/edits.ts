@@ -2555,9 +2555,9 @@ export const EDITS: readonly Edit[] = [
     file: 'src/console/approvals.ts',
     from: '    return this.store(owner, await this.#actions.prepare(request, onShare));\n',
     to: '    const endsAt = this.#now() + APPROVAL_MS;\n    const stored = this.store(owner, await this.#actions.prepare(request, onShare));\n    Object.assign(this.#all.get(stored.id)!, { endsAt });\n    return stored;\n',
-    test: 'test/console/access.test.ts',
+    test: 'test/console/approvals.test.ts',
     title:
-      'is confirmed exactly if its own login asks first, within a minute after the preview was ready, and it is among the newest 64',
+      'a preview acts once, for its owner, within a minute after it was ready, unless it was dropped; its result is its owner’s alone',
   },
   {
     name: 'the bot does not look at deliveries that are not logged',
@@ -4811,15 +4811,6 @@ export const EDITS: readonly Edit[] = [
     to: 'key !== undefined ?',
     test: 'test/console/api.test.ts',
     title: 'that changes a parameter is none without the digest of what was shown',
-  },
-  {
-    name: 'the end of a login drops the results of its actions',
-    file: 'src/console/approvals.ts',
-    from: 'of === owner && outcome === null',
-    to: 'of === owner',
-    test: 'test/console/approvals.test.ts',
-    title:
-      'a preview acts once, for its owner, within a minute, unless it was dropped; its result is its owner’s alone',
   },
   {
     name: 'results have changes from before the opening',
