@@ -151,9 +151,12 @@ export function loadConfig(
       }))
       .sort((a, b) => a.offset - b.offset)
       .map(({ problem, offset }) => `${read.place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`);
-  const warnings = lines([...taken.map(oldName), ...all.filter(({ isWarning }) => isWarning === true)]);
-  if (checked.config !== null && problems.length === 0) return { ok: true, config: checked.config, warnings };
-  return { ok: false, errors: lines(problems), warnings };
+  const old = taken.map(oldName);
+  // Which keys have an effect is only known of a file without errors.
+  if (checked.config === null || problems.length > 0)
+    return { ok: false, errors: lines(problems), warnings: lines(old) };
+  const warnings = lines([...old, ...all.filter(({ isWarning }) => isWarning === true)]);
+  return { ok: true, config: checked.config, warnings };
 }
 
 /** Result of checking one value. `config`: `null` if the value does not fit the schema. */

@@ -282,6 +282,18 @@ describe('a key that would have no effect', () => {
     expect(linesOf({ exchange: { kind: 'embedded', volume30d: '5', market: named } })).toHaveLength(1);
   });
 
+  test('is not reported of a file with errors, in which a book or section may be missing for the error', () => {
+    const books = DESK['books'] as readonly Tree[];
+    const [first, ...others] = books.map(book => ({ ...book, limits: { unknown: 1 } }));
+    for (const wrong of [
+      { ...DESK, books: [books[0], ...others] },
+      { ...DESK, books: [first, ...books.slice(1)] },
+      { ...DESK, log: 1 },
+    ])
+      expect(loadConfig(stringify(wrong), 'a.yaml')).toMatchObject({ ok: false, warnings: [] });
+    expect(loadConfig(stringify(DESK), 'a.yaml')).toMatchObject({ ok: true, warnings: [] });
+  });
+
   test('is not reported if its value is the default', () => {
     const defaults = { combine: 'median', sourcesMin: 1, divergenceMaxBps: 50, moveBps: 1 };
     expect(linesOf({ ...USED, reference: { ...BOOKS, ...defaults } })).toEqual([]);
