@@ -152,7 +152,7 @@ export function loadConfig(
       .sort((a, b) => a.offset - b.offset)
       .map(({ problem, offset }) => `${read.place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`);
   const old = taken.map(oldName);
-  // Which keys have an effect is only known of a file without errors.
+  // Keys without effect are only known in a file without errors.
   if (checked.config === null || problems.length > 0)
     return { ok: false, errors: lines(problems), warnings: lines(old) };
   const warnings = lines([...old, ...all.filter(({ isWarning }) => isWarning === true)]);

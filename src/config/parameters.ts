@@ -169,8 +169,8 @@ export function parameterRefusal(
 
 /**
  * Returns the value in the type of the key's schema: text that is a number becomes one only where the schema accepts
- * one. If the schema accepts neither, and for a parameter of a strategy file, returns the type of the current value, so
- * that the check of the file says what is wrong. `run` as in `listedParameters`.
+ * one. If the schema accepts neither, returns the type of the current value, so that the check of the file says what is
+ * wrong; so too for a parameter of a strategy file, which has no schema. `run` as in `listedParameters`.
  */
 export function typedParameter(
   config: Config,

@@ -181,7 +181,7 @@ function addActions(
       const session = allowed(request, reply, 'operator');
       if (session === null) return reply;
       return replyWithProgress(reply, async onShare => {
-        const { action, reason, minutes, ...prepared } = await proposals.prepare(
+        const { action, reason, minutes, book, ...prepared } = await proposals.prepare(
           readProposal(request.body),
           session.name,
           onShare,
@@ -189,6 +189,7 @@ function addActions(
         return {
           ...approvals.store(session, prepared),
           ...{ action, reason, minutes, costMax: null, endsInMs: APPROVAL_MS },
+          ...(book !== undefined && { book }),
         };
       });
     });

@@ -45,6 +45,8 @@ export type ApiProposal = {
   readonly reason: string;
   readonly agent: string;
   readonly minutes: number | null;
+  /** Symbol of the book to act on; if absent, the whole bot. */
+  readonly book?: string;
 };
 
 /** Proposals of agents. Each function rejects with a message for the agent. */
@@ -233,12 +235,10 @@ const actionHandler =
     return { id: key, end, lines, isRepeated, ...(undo === undefined ? {} : { undo }) };
   };
 
-const proposalFrom = ({ action = '', reason = '', agent = '', minutes = null }: Partial<ApiProposal>): ApiProposal => ({
-  action,
-  reason,
-  agent,
-  minutes,
-});
+function proposalFrom(body: Partial<ApiProposal>): ApiProposal {
+  const { action = '', reason = '', agent = '', minutes = null, book } = body;
+  return { action, reason, agent, minutes, ...(book !== undefined && { book }) };
+}
 
 function requestFrom(action: string, body: object): ActionRequest {
   const { reason = '', by = '', minutes = null, book } = body as Partial<ActionRequest>;

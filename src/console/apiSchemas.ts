@@ -89,6 +89,7 @@ const asked = {
     description: 'Name of the agent, for the record; not verified',
   },
   minutes: { ...minutes, description: 'Duration of a pause in minutes; if omitted, the pause ends by resume' },
+  ...inBook,
 };
 const body = (properties: Readonly<Record<string, ApiSchema>>, required: readonly string[]): ApiSchema => ({
   type: 'object',
@@ -137,7 +138,7 @@ const actionAnswer: ApiSchema = {
 const proposalAnswer: ApiSchema = {
   type: 'object',
   properties: {
-    ...Object.fromEntries(['id', 'action', 'reason', 'agent', 'digest'].map(key => [key, { type: 'string' }])),
+    ...Object.fromEntries(['id', 'action', 'book', 'reason', 'agent', 'digest'].map(key => [key, { type: 'string' }])),
     at: { type: 'string', format: 'date-time' },
     expiresAt: { type: 'string', format: 'date-time' },
     minutes: { type: ['integer', 'null'] },

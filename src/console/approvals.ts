@@ -70,7 +70,7 @@ export type ConsoleProposals = {
   readonly reject: (read: ReadProposal, by: string) => void;
 };
 
-export type PreparedProposal = Prepared & Pick<ActionRequest, 'action' | 'reason' | 'minutes'>;
+export type PreparedProposal = Prepared & Pick<ActionRequest, 'action' | 'reason' | 'minutes' | 'book'>;
 
 type Outcome = Omit<ActionOver, 'end'> & { readonly end: 'under way' | ActionOver['end'] };
 

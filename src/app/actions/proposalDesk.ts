@@ -8,9 +8,10 @@ import { Mailbox, NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { stateDirOf, type ActionAsk } from './actions.ts';
+import { isBookAction, stateDirOf } from './actions.ts';
 import { changesForAgent, reloadedFile } from './reloadChanges.ts';
 import {
+  askOfAgent,
   proposalBasis,
   proposalDigest,
   proposalsIn,
@@ -28,6 +29,8 @@ export type ProposalRequest = {
   readonly agent: string;
   /** Duration of a pause, in minutes; `null` for a pause until resume. */
   readonly minutes: number | null;
+  /** Symbol of the book to act on; if absent, the whole bot. */
+  readonly book?: string;
 };
 
 export type ProposalDeskOptions = {
@@ -84,11 +87,12 @@ export class ProposalDesk {
       const { ask, lines, basis } = await this.#draft(request);
       this.#refuseFull();
       const at = clock.now();
-      const { action, reason, agent, minutes } = ask;
+      const { book, ...asked } = ask;
+      const of = book === undefined ? {} : { book };
       const box = new Mailbox(bot.stateDir, 'proposal');
       // Content as a later read returns it, so that the digest stays valid.
       const written = JSON.parse(
-        box.textOf({ id, at, expiresAt: at + PROPOSAL_MS, agent, action, reason, minutes, basis, lines, digest: '' }),
+        box.textOf({ id, at, expiresAt: at + PROPOSAL_MS, ...asked, ...of, basis, lines, digest: '' }),
       ) as Omit<Proposal, 'id'>;
       const proposal: Proposal = { ...written, id, digest: proposalDigest(bot, { ...written, id }) };
       prune(bot, this.list());
@@ -112,8 +116,11 @@ export class ProposalDesk {
     const file = ask.action === 'reload' ? reloadedFile(bot) : null;
     const basisNow = () => proposalBasis(bot, ask.action, file?.digest ?? null, clock.now());
     const basis = basisNow();
+    const asked = { id: newId(), reason: ask.reason, by: ask.agent, via: 'agent' } as const;
     const lines =
-      file === null ? await preview(previewAsk(ask, newId(), clock.now())) : changesForAgent(bot, file, clock.now());
+      file === null
+        ? await preview(askOfAgent(ask.action, asked, ask.minutes, ask.book, clock.now()))
+        : changesForAgent(bot, file, clock.now());
     if (basisNow() !== basis)
       throw new UsageError('the state of the bot changed during the preview; send the request again');
     return { ask, basis, lines: cutLines(lines) };
@@ -138,17 +145,14 @@ export class ProposalDesk {
 
 type CheckedRequest = Omit<ProposalRequest, 'action'> & { readonly action: ProposedAction };
 
-function checkedRequest({ action: name, reason, agent, minutes }: ProposalRequest): CheckedRequest {
+function checkedRequest({ action: name, reason, agent, minutes, book }: ProposalRequest): CheckedRequest {
   const action = PROPOSED_ACTIONS.find(each => each === name);
   if (action === undefined) throw new UsageError(`expected one of ${PROPOSED_ACTIONS.join(', ')}`);
   if (minutes !== null && action !== 'pause') throw new UsageError('a number of minutes is only valid for a pause');
-  return { action, reason: checkedReason(reason), agent: checkedBy(agent), minutes };
-}
-
-function previewAsk({ action, reason, agent, minutes }: CheckedRequest, id: string, now: Millis): ActionAsk {
-  const asked = { id, reason, by: agent, via: 'agent' } as const;
-  if (action !== 'pause') return { ...asked, action };
-  return { ...asked, action, ...(minutes === null ? {} : { untilMs: now + minutes * MINUTE_MS }) };
+  if (book !== undefined && !isBookAction(action))
+    throw new UsageError(`${action}: applies to the whole bot; omit the book`);
+  const checked = { action, reason: checkedReason(reason), agent: checkedBy(agent), minutes };
+  return { ...checked, ...(book !== undefined && { book }) };
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { textOfError, type Clock, type Millis } from '../../core/index.ts';
+import { MINUTE_MS, textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { PROPOSAL_ID, PROPOSED_ACTIONS, type MailMessage } from '../../live/mailbox/kinds.ts';
 import { Mailbox, NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -213,14 +213,27 @@ function recordDecision(
  * that a reload must apply; `null` for another action.
  */
 function askOf(
-  { id, action, reason, agent, minutes }: Proposal,
+  { id, action, reason, agent, minutes, book }: Proposal,
   by: string,
   fileDigest: string | null,
   now: Millis,
 ): ActionAsk {
   const asked = { id, reason, by, agent, via: 'agent' } as const;
-  if (action === 'pause') return { ...asked, action, ...(minutes === null ? {} : { untilMs: now + minutes * 60_000 }) };
-  if (action !== 'reload') return { ...asked, action };
+  if (action !== 'reload') return askOfAgent(action, asked, minutes, book, now);
   if (fileDigest === null) throw new Error('a reload needs the digest of its file');
   return { ...asked, action, digest: fileDigest };
+}
+
+/** Returns an action that an agent asks for, with the book and the end of a pause. */
+export function askOfAgent(
+  action: ProposedAction,
+  asked: Pick<ActionAsk, 'id' | 'reason' | 'by' | 'via' | 'agent'>,
+  minutes: number | null,
+  book: string | undefined,
+  now: Millis,
+): ActionAsk {
+  const of = book === undefined ? {} : { book };
+  if (action === 'pause')
+    return { ...asked, action, ...of, ...(minutes === null ? {} : { untilMs: now + minutes * MINUTE_MS }) };
+  return { ...asked, action, ...of };
 }

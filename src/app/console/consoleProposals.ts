@@ -85,8 +85,8 @@ export function consoleProposals(
       const { proposal, lines, approve } = await reviewProposal(bot, read, approver, clock, ask =>
         preview(ask, onShare),
       );
-      const { action, reason, minutes } = proposal;
-      return { lines, execute: approve, action, reason, minutes };
+      const { action, reason, minutes, book } = proposal;
+      return { lines, execute: approve, action, reason, minutes, ...(book !== undefined && { book }) };
     },
     reject: (read, by) => rejectProposal(bot, read, { by, via: 'console' }, clock.now()),
   };
@@ -102,8 +102,9 @@ export function shownProposals(bot: WhichBot, clock: Clock): () => readonly Show
     const all = readable(() => proposalsIn(bot, clock.now(), acted));
     const open = all.filter(({ state }) => state === 'open');
     return [...open, ...all.filter(({ state }) => state !== 'open').slice(0, DECIDED_SHOWN)].map(
-      ({ id, digest, at, expiresAt, agent, action, reason, minutes, state, by, lines }) => ({
+      ({ id, digest, at, expiresAt, agent, action, book, reason, minutes, state, by, lines }) => ({
         ...{ id, digest, at, expiresAt, agent, action, reason, minutes, state, by, lines },
+        ...(book !== undefined && { book }),
       }),
     );
   };

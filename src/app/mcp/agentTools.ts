@@ -4,6 +4,7 @@ import { loadConfig, withFileIn } from '../../config.ts';
 import { PAUSE_MINUTES_MAX } from '../../console/index.ts';
 import { PROPOSED_ACTIONS } from '../../live/mailbox/kinds.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
+import { isBookAction } from '../actions/actions.ts';
 import type { ProposedAction } from '../actions/proposals.ts';
 import type { BacktestTool } from './backtestTool.ts';
 import type { AgentConsole } from './agentConsole.ts';
@@ -43,6 +44,12 @@ const minutes = z
   .optional()
   .describe('Duration of a pause in minutes; if omitted, until a resume');
 
+const symbol = z.string().regex(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/);
+/** Argument of a read of one book. */
+const ofBook = { book: symbol.optional().describe('Book, of a bot with several; if omitted, all books') };
+/** Argument of an action that can apply to one book. */
+const inBook = { book: symbol.optional().describe('Book to act on, of a bot with several; if omitted, all books') };
+
 const EFFECTS: Readonly<Record<ProposedAction, string>> = {
   pause: 'cancel all orders and pause quoting',
   reduce: 'quote only to reduce inventory',
@@ -75,34 +82,35 @@ function readTools({ client }: AgentToolsOptions): readonly AgentTool[] {
     );
   return [
     tool({
-      ...{ name: 'get_status', title: 'Status', schema: none },
+      ...{ name: 'get_status', title: 'Status', schema: z.strictObject(ofBook) },
       description: 'Process, regime, quotes, inventory, limits and profit of the bot.',
-      run: (_, signal) => client.read('/status', {}, signal),
+      run: (query, signal) => client.read('/status', given(query), signal),
     }),
     tool({
       ...{ name: 'explain_quotes', title: 'Explain quotes' },
       description: 'Current quotes, or the quotes at a recorded time, with the reason for each level.',
       schema: z.strictObject({
         at: z.int().min(0).max(1e14).optional().describe('Time in ms since 1970; if omitted, now'),
+        book: symbol.optional().describe('Book, of a bot with several; if omitted, the first book'),
       }),
-      run: ({ at }, signal) => client.read('/explain', given({ at }), signal),
+      run: (query, signal) => client.read('/explain', given(query), signal),
     }),
     tool({
       ...{
         name: 'get_report',
         title: 'Profit report',
-        schema: z.strictObject({ from: day.optional(), to: day.optional() }),
+        schema: z.strictObject({ from: day.optional(), to: day.optional(), ...ofBook }),
       },
       description: 'Profit by UTC day.',
       run: (query, signal) => client.read('/report', given(query), signal),
     }),
     tool({
-      ...{ name: 'list_fills', title: 'Fills', schema: z.strictObject({ max: max(500) }) },
+      ...{ name: 'list_fills', title: 'Fills', schema: z.strictObject({ max: max(500), ...ofBook }) },
       description: 'Last fills, newest first.',
       run: (query, signal) => client.read('/fills', given(query), signal),
     }),
     tool({
-      ...{ name: 'list_events', title: 'Events and alerts', schema: z.strictObject({ max: max(200) }) },
+      ...{ name: 'list_events', title: 'Events and alerts', schema: z.strictObject({ max: max(200), ...ofBook }) },
       description: 'Latest halts and pauses with their causes, operator actions and logins, newest first.',
       run: (query, signal) => client.read('/events', given(query), signal),
     }),
@@ -154,11 +162,7 @@ function ownTools({ backtest, pages }: AgentToolsOptions): readonly AgentTool[] 
       schema: z.strictObject({
         tape: path.describe('Recording, relative to an allowed folder'),
         configuration: path.optional().describe('YAML file, relative to an allowed folder'),
-        book: z
-          .string()
-          .regex(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/)
-          .optional()
-          .describe('Book, if the recording has several'),
+        book: symbol.optional().describe('Book, if the recording has several'),
       }),
       run: (ask, signal) => backtest.run(ask, signal),
     }),
@@ -171,14 +175,18 @@ function proposalTools({ client, agent }: AgentToolsOptions): readonly AgentTool
     tool({
       ...{ name: 'preview_action', title: 'Preview an action' },
       description: 'Effect that an action would have now. Nothing happens, and nothing is proposed.',
-      schema: z.strictObject({ action: z.enum(PROPOSED_ACTIONS), minutes }),
+      schema: z.strictObject({ action: z.enum(PROPOSED_ACTIONS), minutes, ...inBook }),
       run: (asked, signal) => client.post('/proposals/preview', { ...asked, agent }, signal),
     }),
     ...PROPOSED_ACTIONS.map(action =>
       tool({
         ...{ name: `propose_${action}`, title: `Propose: ${action}`, isReadOnly: false },
         description: `Proposal to ${EFFECTS[action]}. Nothing happens until a person approves it in the console or a terminal; it expires after 15 minutes.`,
-        schema: z.strictObject(action === 'pause' ? { reason, minutes } : { reason }),
+        schema: z.strictObject({
+          reason,
+          ...(action === 'pause' && { minutes }),
+          ...(isBookAction(action) && inBook),
+        }),
         run: (asked, signal) => client.post('/proposals', { ...asked, action, agent }, signal),
       }),
     ),

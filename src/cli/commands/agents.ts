@@ -9,7 +9,7 @@ import { counted, Secret, textOfError } from '../../core/index.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { checkedBy } from '../../messages/reason.ts';
-import { readConfig, refuseBooks } from '../../wiring/configFile.ts';
+import { readConfig } from '../../wiring/configFile.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { readSecretFile } from '../../wiring/secretFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -78,7 +78,6 @@ function addMcp(program: Command): void {
       if (!(callsPerMinute >= 1 && callsPerMinute <= CALLS.max))
         throw new UsageError(`--calls-per-minute: expected a number from 1 to ${CALLS.max}`);
       const given = readConfig(flags.config);
-      refuseBooks(given, 'the command mcp');
       const { console: page } = given;
       const { host, port } = { ...CONSOLE_DEFAULTS, ...page };
       const tokenFile = flags.tokenFile ?? page?.viewerTokenFile;
@@ -186,6 +185,7 @@ const proposalText = ({
   state,
   by,
   action,
+  book,
   minutes,
   agent,
   reason,
@@ -195,7 +195,7 @@ const proposalText = ({
   lines,
 }: ProposalStanding) =>
   [
-    `${id}: ${action}${minutes === null ? '' : ` for ${counted(minutes, 'minute')}`}, ${state}${by === null ? '' : ` by ${by}`}`,
+    `${id}: ${action}${book === undefined ? '' : ` ${book}`}${minutes === null ? '' : ` for ${counted(minutes, 'minute')}`}, ${state}${by === null ? '' : ` by ${by}`}`,
     `  agent: ${agent} (not verified), at ${timeText(at)}, expires ${timeText(expiresAt)}`,
     `  reason: ${reason}`,
     `  digest: ${digest}`,

@@ -12,8 +12,8 @@ export function proposalsPanel(
     'ul',
     { class: 'lines' },
     ...proposals.map(proposal => {
-      const { id, agent, at, action, minutes, reason, state, by } = proposal;
-      const what = `${action}${minutes === null ? '' : ` for ${shownCount(minutes, 'minute')}`}`;
+      const { id, agent, at, action, book, minutes, reason, state, by } = proposal;
+      const what = `${action}${book === undefined ? '' : ` ${book}`}${minutes === null ? '' : ` for ${shownCount(minutes, 'minute')}`}`;
       return h(
         'li',
         { key: id },

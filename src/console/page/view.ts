@@ -356,6 +356,8 @@ export type ShownProposal = {
   readonly expiresAt: number;
   readonly agent: string;
   readonly action: string;
+  /** Symbol of the book of the action; absent if it is on the whole bot. */
+  readonly book?: string;
   readonly reason: string;
   readonly minutes: number | null;
   readonly state: 'open' | 'expired' | 'rejected' | 'approved' | 'done' | 'refused';

@@ -173,6 +173,7 @@ export const MAIL = {
       action: oneOfField(...PROPOSED_ACTIONS),
       reason: textField,
       minutes: nullableField(countField),
+      book: optionalField(textField),
       basis: textField,
       lines: linesField,
       digest: textField,

@@ -19,6 +19,7 @@ import { digestOf } from '../../../src/app/run/reloading.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { PROPOSAL_ID, PROPOSED_ACTIONS } from '../../../src/live/mailbox/kinds.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
+import { bookLatchIn, booksWithLatches } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { runsOf } from '../../many.ts';
@@ -218,6 +219,35 @@ describe('a proposal', () => {
 });
 
 describe('the desk', () => {
+  test('on one of several books acts on this book alone, and its book cannot be changed afterwards', async () => {
+    const several = { stateDir: dir, configFile: shippedConfig('desk') };
+    const shown = async (ask: Parameters<typeof previewAction>[1]) => (await previewAction(several, ask, clock)).lines;
+    const own = new ProposalDesk({ bot: several, clock, preview: shown, newId: newProposalId });
+    const one: ProposalRequest = { ...pause, book: 'eth_mxn' };
+    for (const action of ['cancel', 'reload'])
+      await expect(own.propose({ ...one, action, minutes: null })).rejects.toThrow(/applies to the whole bot/);
+    await expect(own.propose({ ...one, book: 'xrp_mxn' })).rejects.toThrow(/expected a book of this bot/);
+    const latch = bookLatchIn(dir, 'eth_mxn');
+    for (const [action, read] of [
+      ['pause', () => latch.readPause()],
+      ['reduce', () => latch.readReduce()],
+      ['halt', () => latch.read()],
+    ] as const) {
+      const { id, digest, book } = await own.propose({ ...one, action, minutes: action === 'pause' ? 30 : null });
+      expect([book, own.list()[0]!.book]).toEqual(['eth_mxn', 'eth_mxn']);
+      const path = join(dir, `proposal-${id}.json`);
+      const text = readFileSync(path, 'utf8');
+      writeFileSync(path, text.replace('eth_mxn', 'btc_mxn'), { mode: 0o600 });
+      await expect(reviewProposal(several, { id, digest }, ANA, clock, shown)).rejects.toThrow(/was changed after/);
+      writeFileSync(path, text, { mode: 0o600 });
+      const { approve } = await reviewProposal(several, { id, digest }, ANA, clock, shown);
+      expect(await approve()).toMatchObject({ end: 'done' });
+      expect(actionsIn(dir).at(-1)).toMatchObject({ id, action, book: 'eth_mxn', via: 'agent' });
+      expect(read()).toMatchObject({ reason: 'odd fills' });
+      expect([stops(), booksWithLatches(dir)]).toEqual([NO_STOPS, ['eth_mxn']]);
+    }
+  });
+
   test('takes only actions that lower the risk, and a reload', async () => {
     expect(PROPOSED_ACTIONS).toEqual(API_PROPOSED);
     for (const action of ['resume', 'flatten', 'PAUSE', '__proto__', ''])
