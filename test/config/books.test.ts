@@ -10,6 +10,7 @@ import {
   sharedReadsOf,
   strategyHashesIn,
   withFileIn,
+  withMoreBooks,
   withoutStrategyText,
   type Config,
   type FoundStrategyFile,
@@ -57,6 +58,21 @@ describe('the list of books', () => {
       const { symbol, ...sections } = books[i]!;
       expect(config).toEqual(configOf({ ...shared, ...sections, book: symbol }));
     });
+  });
+
+  test('with further books keeps the target of the first book with each base currency alone', () => {
+    const [btc, eth, usd] = booksOf(configOf(DESK)) as [Config, Config, Config];
+    const ofEth = (book: string, target: string): Config => ({ ...eth, book, inventory: { target } }) as Config;
+    const more = [ofEth('eth_mxn', '30'), ofEth('eth_usd', '20'), { ...usd, inventory: { target: '1' } } as Config];
+    // Of an exchange that is not embedded, which has every book.
+    const first = { ...btc, exchange: { ...btc.exchange, kind: 'remote' } } as unknown as Config;
+    const targets = booksOf(withMoreBooks(first, more)!).map(({ book, inventory }) => [book, inventory.target]);
+    expect(targets).toEqual([
+      ['btc_mxn', '1.5'],
+      ['eth_mxn', '30'],
+      ['eth_usd', undefined],
+      ['btc_usd', undefined],
+    ]);
   });
 
   test('is kept through JSON, as in a recording', () => {

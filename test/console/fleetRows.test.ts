@@ -50,6 +50,29 @@ describe('rows', () => {
     );
   });
 
+  test('that differ in one column alone are sorted by this column', () => {
+    const more: Readonly<Record<(typeof SORT_COLUMNS)[number], Partial<FleetRow>>> = {
+      ...{ name: { name: 'b' }, state: { state: 'silent' }, regime: { regime: 'paused' }, profit: { profit: '2' } },
+      ...{ run: { runProfit: '2' }, inventory: { inventory: '2' }, uptime: { uptime: 2 } },
+      ...{
+        fill: { lastFill: { agoMs: 2 } as FleetRow['lastFill'] },
+        alerts: { alerts: [{ level: 'warn', text: 'x' }] },
+      },
+      version: { version: '0.2.0' },
+    };
+    const less: Partial<FleetRow> = { lastFill: { agoMs: 1 } as FleetRow['lastFill'] };
+    for (const column of SORT_COLUMNS) {
+      const changed = column === 'name' || column === 'state' ? more[column] : { name: 'a', ...more[column] };
+      const [low, high] = [row({ name: 'a', ...less }), row({ name: 'a', ...less, ...changed })];
+      for (const by of SORT_COLUMNS) {
+        const isMoved =
+          by === column || (by === 'state' && column === 'regime') || (by === 'state' && column === 'alerts');
+        const sorted = sortedRows([low, high], { column: by, isDown: true });
+        expect([column, by, sorted[0] === high]).toEqual([column, by, isMoved]);
+      }
+    }
+  });
+
   test('by state begin with what needs attention most', () => {
     const worst = [
       row({ name: 'silent console', state: 'silent' }),

@@ -83,6 +83,8 @@ describe('the band that follows', () => {
     const b = Number(residual) / Number(model.order);
     expect(bands.waitBps(orders(b + 3), orders(2.5))).toBeCloseTo(20, 9);
     expect(bands.waitBps(money(-orders(b + 3)), money(-orders(2.5)))).toBeCloseTo(20, 9);
+    // Beyond the inventory for which the band is computed, too.
+    expect(bands.waitBps(orders(model.ordersMax + 3), orders(2))).toBeCloseTo(20, 9);
     const inside = [1, 2, 3].map(q => bands.waitBps(orders(q), orders(1)));
     expect(inside).toEqual(inside.toSorted((x, y) => x - y));
     expect(inside[2]).toBeLessThan(20);

@@ -590,6 +590,11 @@ describe('what a loss or a newer poll leaves behind', () => {
     await clock.advance(60);
     expect((await check)?.sequence).toBe(3n);
     expect([supervisor.source, supervisor.isFresh]).toEqual(['stream', false]);
+    // Polls are worth something although the stream is the source.
+    expect(supervisor.pollState).toMatchObject({ isOnStream: false });
+    step(3);
+    await clock.advance(10 * SECOND);
+    expect(supervisor.pollState).toMatchObject({ isOnStream: true });
   });
 
   test('a connection that was behind and is gone is not dropped for it once more', async () => {

@@ -25,7 +25,7 @@ export const calm = (): Monitored => ({
   marketSpreadBps: 17.2,
   bookAgeMs: 400,
   budget: { public: 40, private: 290 },
-  bookBudget: { bookReads: 40, readWaits: 12, placementWaits: 3 },
+  bookBudget: { bookReads: 44, readWaits: 12, placementWaits: 3 },
   streamUp: true,
   queueAhead: { buy: moneyOf('0.25'), sell: null },
   notQuoting: [],
@@ -51,7 +51,7 @@ export const calm = (): Monitored => ({
     },
   ],
   elsewhere: {
-    ...{ place: 'far', held: moneyOf('1.25'), funds: { base: moneyOf('1.25'), quote: moneyOf('90000.5') } },
+    ...{ place: 'far', held: moneyOf('1.25'), funds: { base: moneyOf('1.2'), quote: moneyOf('90000.5') } },
     ...{
       baseCurrency: 'btc',
       quoteCurrency: 'usdt',

@@ -181,6 +181,12 @@ describe('the page', () => {
     );
   });
 
+  test('shows each value of a state in its own series: the page was read once beside the state', async () => {
+    const lines = (await metrics('btc_mxn', '1', calm).text()).split('\n');
+    const values = lines.filter(each => each.startsWith('puntas_') && !/ 0$/.test(each));
+    await expect(`${values.join('\n')}\n`).toMatchFileSnapshot(new URL('page.txt', import.meta.url).pathname);
+  });
+
   test('shows the process by the usual names when asked to', async () => {
     const shown = metrics('btc_mxn', '1', calm);
     showProcess(shown);

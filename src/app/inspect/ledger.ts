@@ -106,7 +106,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   if (ask.form === 'json')
     return [
       JSON.stringify({
-        ...ledgerJson(dir, file, rows, mine.length, ask, waiting.length, profit),
+        ...ledgerJson(dir, file, rows, ask, { entries: mine.length, waiting: waiting.length }, profit),
         ...(others.length === 0 ? {} : profitsJson([{ book: file.book ?? '', profit }, ...others])),
       }),
     ];
@@ -314,9 +314,9 @@ function ledgerJson(
   dir: string,
   file: LedgerFile,
   rows: readonly Row[],
-  entries: number,
   { since }: LedgerAsk,
-  waiting: number,
+  /** Numbers of entries, and of adjustments that the bot has not booked yet. */
+  counts: { readonly entries: number; readonly waiting: number },
   profit: ProfitNow | null,
 ) {
   const { checked, book } = file;
@@ -326,8 +326,7 @@ function ledgerJson(
     since: since === undefined ? null : timeText(since),
     comparedAt: checked === null ? null : timeText(checked.at),
     comparedThereAt: Object.fromEntries(there.map(({ place, at }) => [place, at === null ? null : timeText(at)])),
-    entries,
-    waiting,
+    ...counts,
     profit: printedProfit(profit, minorOf({ book })),
     ...(profit === null || profit.unknown === null ? {} : { profitUnknown: profit.unknown }),
     currencies: Object.fromEntries(

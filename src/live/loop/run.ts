@@ -532,8 +532,8 @@ export class Run {
   }
 
   /**
-   * Reads open orders and trades. Returns the origin ids of the bot's open orders, or `null` if the read was
-   * incomplete.
+   * Reads open orders, then trades: the later read has the last trades of an order that the earlier one no longer has.
+   * Returns the origin ids of the bot's open orders, or `null` if the read was incomplete.
    */
   async #readPrivate(): Promise<readonly string[] | null> {
     const event = await this.#reads.openOrders();

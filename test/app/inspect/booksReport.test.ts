@@ -8,7 +8,7 @@ import {
   ledgerReports,
   profitsTogether,
 } from '../../../src/app/inspect/booksReport.ts';
-import { ledger } from '../../../src/app/inspect/ledger.ts';
+import { adjust, ledger } from '../../../src/app/inspect/ledger.ts';
 import { bookedTrade } from '../../../src/app/inspect/ledgerProfit.ts';
 import { profitPage } from '../../../src/app/inspect/reportPage.ts';
 import { pageParts } from '../../../src/wiring/outFiles.ts';
@@ -147,6 +147,9 @@ describe('a bot with three books', () => {
     const page = profitPage(reports, pageParts());
     for (const book of BOOKS.slice(1)) expect(page).toContain(`>${book}</h2>`);
     await first.running.stop();
+    await adjust(dir, { currency: 'btc', amount: '0.5', reason: 'a gift', by: 'ann' }, clock);
+    const [counted = ''] = await ledger(dir, { entries: false, form: 'json' }, clock);
+    expect(JSON.parse(counted)).toMatchObject({ entries: file.entries.length, waiting: 1 });
   });
 
   test('keeps the profit of a book that it no longer quotes in its reports', async () => {

@@ -57,6 +57,20 @@ describe('an account on another exchange', () => {
     expect(two.desk.engine.book.haltedBecause).toBeNull();
   });
 
+  test('a read of the balances there ends no reduce-only of unread balances at home, and one at home does', () => {
+    const two = new TwoDesks();
+    two.desk.open({ btc: 1e9 - 500, mxn: 1e9 });
+    two.readThere();
+    two.desk.rounds(3);
+    const unread = () => two.desk.engine.book.snapshot(two.desk.now).regime?.why ?? '';
+    two.desk.step({ kind: 'balances unread', at: two.desk.now, reason: 'no answer' });
+    expect(unread()).toContain('no answer');
+    two.readThere();
+    expect(unread()).toContain('no answer');
+    two.desk.readBalances();
+    expect(unread()).not.toContain('no answer');
+  });
+
   test('a difference there halts as one at home does, and names the currency with its place', () => {
     const two = new TwoDesks();
     two.desk.open();

@@ -98,15 +98,28 @@ describe('a book of changes', () => {
     const entry = (price: string): BookEntry => ({ price, amount: '1' });
     const crossed = { first: 15n, last: 15n, sentAt: 0, bids: [entry('102')], asks: [] };
     expect(book.take(crossed)).toEqual({ lost: 'the best bid of the book is at or above the best ask' });
-    const cut = new DepthBook('btc_usdt');
-    const bids = Array.from({ length: 60 }, (_, n) => entry(String(1_000 - n)));
-    expect(cut.seed({ book: 'x', sequence: 1n, updatedAt: 0, bids, asks: [] }, 60)).toMatchObject({
-      snapshot: { sequence: 1n },
-    });
-    const gone = bids.slice(0, 11).map(({ price }) => ({ price, amount: '0' }));
-    expect(cut.take({ first: 2n, last: 2n, sentAt: 0, bids: gone, asks: [] })).toEqual({
-      lost: 'the price has moved beyond the price levels of the last snapshot',
-    });
+  });
+
+  test.each(['bids', 'asks'] as const)('knows each side as far as its snapshot goes: %s', side => {
+    const entry = (price: string): BookEntry => ({ price, amount: '1' });
+    const other = side === 'bids' ? 'asks' : 'bids';
+    const levels = Array.from({ length: 60 }, (_, n) => entry(String(side === 'bids' ? 1_000 - n : 2_000 + n)));
+    const few = [entry(side === 'bids' ? '2000' : '1000')];
+    const gone = (of: typeof levels) => of.map(({ price }) => ({ price, amount: '0' }));
+    const bookWith = (mine: typeof levels, depth: number) => {
+      const book = new DepthBook('btc_usdt');
+      const snapshot = { book: 'x', sequence: 1n, updatedAt: 0, [side]: mine, [other]: few } as unknown as BookSnapshot;
+      expect(book.seed(snapshot, depth)).toMatchObject({ snapshot: { sequence: 1n } });
+      return book;
+    };
+    const update = (name: string, changes: typeof levels) =>
+      ({ first: 2n, last: 2n, sentAt: 0, bids: [], asks: [], [name]: changes }) as DepthUpdate;
+    // A snapshot with as many levels as were asked for may lack some beyond.
+    const cut = 'the price has moved beyond the price levels of the last snapshot';
+    expect(bookWith(levels, 60).take(update(side, gone(levels.slice(0, 11))))).toEqual({ lost: cut });
+    // The other side, and one with fewer levels, is complete.
+    expect(bookWith(levels, 60).take(update(other, gone(few)))).toMatchObject({ snapshot: { sequence: 2n } });
+    expect(bookWith(levels, 61).take(update(side, gone(levels)))).toMatchObject({ snapshot: { sequence: 2n } });
   });
 });
 

@@ -179,6 +179,17 @@ describe('an endpoint', () => {
     }
   });
 
+  it.each(ENDPOINTS)(
+    '%s with an unknown error is rejected for sure exactly if it changes nothing',
+    async (_, call, line) => {
+      const error = { success: false, error: { code: '0999', message: 'no document has this code' } };
+      const changesNothing = line.startsWith('GET ') || /^POST \S+\/(?:currency_conversions|quotes)$/.test(line);
+      expect(await call(scriptedClient(() => json(error, 400)).client)).toMatchObject({
+        kind: changesNothing ? 'refused' : 'unknown',
+      });
+    },
+  );
+
   it('of the client is in this table, whichever it is', async () => {
     const called = new Set<string>();
     const { client } = scriptedClient();

@@ -304,29 +304,37 @@ describe('a look-up by origin id', () => {
       others: fc.oneof(fc.nat(120), fc.nat(1_200)),
       at: fc.nat(1_200),
       isStrange: fc.boolean(),
+      apartMs: fc.constantFrom(0, 61_000, 300_000),
     });
     await fc.assert(
-      fc.asyncProperty(worlds, async ({ asked, lost, others, at, isStrange }) => {
+      fc.asyncProperty(worlds, async ({ asked: drawn, lost, others, at, isStrange, apartMs }) => {
+        const asked = drawn.toSorted((a, b) => a - b);
         const closed: Row[] = Array.from({ length: others }, (_, n) => other(n));
         const ids = asked.map(n => `mm-1-${n}`);
         const executed = ids.filter((_, n) => !lost.includes(asked[n]!));
         for (const [n, clientId] of executed.entries())
           closed.splice(Math.min(at, closed.length), 0, { id: `OOWN-${n}`, clientId, status: 'closed' });
-        const { client, sent } = scriptedKraken(({ name, form }) => {
+        // Each order closed when it was sent, and those of others at last.
+        const sentAt = (id: string): number => 1_700_000_000_000 + apartMs * Number(id.split('-')[2]);
+        const { client, sent, clock } = scriptedKraken(({ name, form }) => {
           if (name === 'AddOrder') return Promise.reject(new TransportFailure('reset', true));
           if (name === 'OpenOrders') return reply({ open: {} });
-          expect(form['start']).toBe('1699999940');
-          const some = closed.filter(({ clientId: id }) => form['cl_ord_id'] === undefined || form['cl_ord_id'] === id);
+          const isSince = (id: string) => !ids.includes(id) || sentAt(id) >= Number(form['start']) * 1_000;
+          const some = closed.filter(
+            ({ clientId: id }) => isSince(id) && (form['cl_ord_id'] === undefined || form['cl_ord_id'] === id),
+          );
           const offset = Number(form['ofs']);
           const shown = (row: Row) => (isStrange && row.id === 'OTHER-0' ? { status: 'closed' } : wireRow(row));
           const rows = some.slice(offset, offset + PAGE_ROWS).map(row => [row.id, shown(row)] as const);
           return reply({ closed: Object.fromEntries(rows), count: some.length });
         });
-        for (const originId of ids)
+        for (const originId of ids) {
+          await clock.advance(Math.max(0, sentAt(originId) - clock.now()));
           await client.place({
             ...{ book: 'btc_usd', side: 'buy', price: '30000', major: '1', originId },
             timeInForce: 'post only',
           });
+        }
         sent.length = 0;
         const outcome = await client.lookUp({ originIds: ids });
         expect(outcome).not.toHaveProperty('unreadable');

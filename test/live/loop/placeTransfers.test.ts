@@ -785,7 +785,12 @@ describe('transfers between both exchanges', () => {
     world.comesFromOutside('btc', 10);
     world.reads(30_000);
     expect(state(world)).toEqual(['0', ['-10']]);
+    // A withdrawal of another currency is none that may have come back as this deposit.
+    world.sends({ currency: 'usdt', isOut: true, sent: 100, fee: 0 });
     world.reads(60_000);
+    expect(state(world)).toEqual(['10', ['100']]);
+    world.arrives(0);
+    world.reads(20_000);
     expect(state(world)).toEqual(['10', []]);
     // As long as more has left the other exchange, it may be a part of that.
     world.sends(sends(20, 2, false));

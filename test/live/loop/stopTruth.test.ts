@@ -21,6 +21,28 @@ const subsets = Object.keys(LISTS).reduce<string[][]>(
 );
 const cases = subsets.flatMap(lost => [false, true].map(cancelsFail => ({ lost, cancelsFail })));
 
+test('reads the trades after the open orders, so that no order is gone before its last trade is read', async () => {
+  const world = worldOf(22);
+  ends.push(() => world.end());
+  const read: { readonly list: string; readonly at: number }[] = [];
+  const running = await started(world, {
+    fate: ({ method, target }) => {
+      const list = method === 'GET' ? /open_orders|user_trades/.exec(target)?.[0] : undefined;
+      if (list !== undefined) read.push({ list, at: world.clock.elapsed() });
+      return 'arrives';
+    },
+  });
+  await world.clock.advance(30_000);
+  await running.stop();
+  const orders = read.flatMap(({ list, at }, i) => (list === 'open_orders' ? [{ at, next: read[i + 1] }] : []));
+  expect(orders.length).toBeGreaterThan(8);
+  for (const { at, next } of orders) {
+    expect(next?.list).toBe('user_trades');
+    // Right after them, and not before the next read of the orders.
+    expect(next!.at - at).toBeLessThan(300);
+  }
+});
+
 describe('a stop', () => {
   test.each(cases)(
     'with $lost unreadable (cancels lost: $cancelsFail) says yes or no only of what it has read, and counts orders only',

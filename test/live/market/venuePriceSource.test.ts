@@ -19,6 +19,8 @@ async function opened() {
   const restarts: string[] = [];
   const kinds: string[] = [];
   const rest = { sequence: 1, bid: 100, fails: false };
+  /** Time of the last book. */
+  let readAt = 0;
   let hear: (news: StreamNews) => void = () => undefined;
   const stream: MarketStream = {
     start: listener => void (hear = listener),
@@ -47,6 +49,7 @@ async function opened() {
   });
   source.start((news: LivePriceNews) => {
     kinds.push(news.kind);
+    if (news.kind === 'book') readAt = clock.elapsed();
     if (news.kind === 'book') told.push({ bid: news.bids[0]![0], sentAt: news.sentAt, ageMs: news.ageMs });
   });
   await clock.advance(1);
@@ -58,6 +61,7 @@ async function opened() {
     clock,
     source,
     told: () => told.splice(0),
+    readAt: () => readAt,
     restarts,
     kinds,
     rest,
@@ -145,7 +149,7 @@ test.each([
   ['the process was suspended', ({ source }: Opened) => source.rejectAsUnreliable('suspended')],
 ])('hedges are priced on no book of a stream from when %s until the next book', async (_, loses) => {
   const at = await opened();
-  const { clock, rest, source, step } = at;
+  const { clock, rest, source, step, told, readAt } = at;
   step(2, clock.elapsed());
   expect(source.exactBook).toMatchObject({ at: clock.elapsed() });
   Object.assign(rest, { sequence: 20, bid: 300 });
@@ -153,6 +157,8 @@ test.each([
   expect(source.exactBook).toBeNull();
   await clock.advance(1_100);
   const book = source.exactBook;
+  // The age counts from the start of the read, which took 40 ms.
+  expect([told().at(-1)?.ageMs, book?.at]).toEqual([40, readAt() - 40]);
   expect([book?.depth.bids, book?.depth.bidPrices[0]]).toEqual([1, 300]);
   await source.close();
 });

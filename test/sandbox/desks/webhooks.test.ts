@@ -127,6 +127,29 @@ describe('the deliveries of generated histories', () => {
   });
 });
 
+describe('a removed registration', () => {
+  it('loses its own waiting deliveries, and those of no other account', async () => {
+    const arena = deskArena();
+    const { callback, clock, exchange, ann, bob, register } = arena;
+    callback.answer = () => 503;
+    register(ann, 'http://127.0.0.1:9999/ann');
+    register(bob, 'http://127.0.0.1:9999/bob');
+    for (const who of [ann, bob])
+      start({ ...arena, ann: who }, { kind: 'ISSUANCE', sum: moneyOf('5'), ends: 'COMPLETE', refund: null, wait: 0 });
+    await clock.advance(60_000);
+    const { webhooks } = exchange;
+    const [own] = webhooks.registrations();
+    const waiting = webhooks.counts.waiting;
+    expect(webhooks.remove(own!.id)).toBe(true);
+    expect([waiting > 0, webhooks.counts.waiting]).toEqual([true, waiting / 2]);
+    callback.urls.length = 0;
+    callback.answer = () => 200;
+    await clock.advance(3_600_000);
+    expect(new Set(callback.urls)).toEqual(new Set(['http://127.0.0.1:9999/bob']));
+    expect(webhooks.counts.waiting).toBe(0);
+  });
+});
+
 describe('a callback that never answers', () => {
   it('holds a bounded number of deliveries, of which final ones are kept before others', async () => {
     const arena = deskArena({ webhookBackOffMs: 3_600_000, webhookBackOffMaxMs: 3_600_000, transactionStepMs: 100 });
