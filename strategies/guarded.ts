@@ -155,7 +155,7 @@ const shortPath = (path: string): string => path.replace(/[0-9a-f]{64}/g, hash =
 
 const learningQuote = (why: string): Quote => ({ ...silent(why), isLearning: true });
 
-const REMEDY = 'correct the file, then run puntas reload';
+const REMEDY = 'correct the file, and reload it in a running bot';
 
 const NO_NEEDS = { warmupMs: 0, historyMs: 0 } as const;
 

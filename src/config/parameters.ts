@@ -88,7 +88,9 @@ function fileParameters(config: Config, run: Config | null): readonly ShownParam
   const { strategy } = config;
   if (!('file' in strategy)) return [];
   const sections = [strategy, ...(run !== null && isSameFile(config, run) ? [run.strategy] : [])];
-  const keys = new Set(sections.flatMap(section => leavesOf(section, '')).filter(key => !KEYS_OF_FILE.has(key)));
+  const keys = new Set(
+    sections.flatMap(section => leavesOf(section, '')).filter(key => !KEYS_OF_FILE.has(key.split('.')[0]!)),
+  );
   return [...keys]
     .map(key => `strategy.${key}`)
     .map(key => ({
@@ -99,7 +101,7 @@ function fileParameters(config: Config, run: Config | null): readonly ShownParam
 
 /** Whether a key can be a parameter of the strategy file. */
 const isOfFile = ({ strategy }: Config, key: string): boolean =>
-  'file' in strategy && key.startsWith('strategy.') && !KEYS_OF_FILE.has(key.slice('strategy.'.length));
+  'file' in strategy && key.startsWith('strategy.') && !KEYS_OF_FILE.has(key.split('.')[1]!);
 
 /** Whether two configurations of a book have the same text of the strategy file. */
 const isSameFile = (config: Config, run: Config): boolean =>

@@ -33,7 +33,7 @@ export function compiledFile(file: string, code: string, kind: OwnFileKind): () 
   let script: Script;
   try {
     // The inner block lets the file declare variables with the names of the function's parameters.
-    const names = ['puntasStrategy', 'puntasExports', 'process', ...TIMERS];
+    const names = ['puntasStrategy', 'puntasExports', 'globalThis', 'global', ...Object.keys(OWN_GLOBALS)];
     const text = `(function (${names.join(', ')}) { 'use strict'; { ${body}\n} })`;
     script = new Script(text, { filename: file });
   } catch (error) {
@@ -46,8 +46,9 @@ export function compiledFile(file: string, code: string, kind: OwnFileKind): () 
       (script.runInThisContext() as (...values: readonly unknown[]) => void)(
         module,
         found,
-        PROCESS,
-        ...TIMERS.map(refusedCall),
+        GLOBAL,
+        GLOBAL,
+        ...Object.values(OWN_GLOBALS),
       );
     } catch (error) {
       throw new StrategyFileError(
@@ -74,6 +75,28 @@ const PROCESS = new Proxy(process, {
     const value: unknown = Reflect.get(own, name);
     return typeof value === 'function' ? (value.bind(own) as unknown) : value;
   },
+});
+
+/** Globals that these files get instead of those of Node. */
+const OWN_GLOBALS: Readonly<Record<string, unknown>> = {
+  process: PROCESS,
+  ...Object.fromEntries(TIMERS.map(name => [name, refusedCall(name)])),
+};
+
+const refusedChange = (_: object, name: string | symbol): never => {
+  throw new Error(`this file cannot set globalThis.${String(name)}; keep its memory in the variables of make`);
+};
+
+/** Global object of these files. A change throws, because all backtests of a process would share it. */
+const GLOBAL: unknown = new Proxy(globalThis, {
+  get: (own, name) => {
+    if (name === 'globalThis' || name === 'global') return GLOBAL;
+    const isOwn = typeof name === 'string' && Object.hasOwn(OWN_GLOBALS, name);
+    return isOwn ? OWN_GLOBALS[name] : (Reflect.get(own, name) as unknown);
+  },
+  set: refusedChange,
+  defineProperty: refusedChange,
+  deleteProperty: refusedChange,
 });
 
 /** Returns a module that throws if a file uses a name that the module does not export. */

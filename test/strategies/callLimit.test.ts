@@ -109,7 +109,7 @@ describe('a strategy file that loops', () => {
       const quote = strategy.quote(viewOf());
       strategy.trade?.(trade);
       expect(performance.now() - before).toBeLessThan(150);
-      const reason = `./own.ts failed: ${name}: expected an end within 0.2 s, found none; look for a loop without an end; correct the file, then run puntas reload`;
+      const reason = `./own.ts failed: ${name}: expected an end within 0.2 s, found none; look for a loop without an end; correct the file, and reload it in a running bot`;
       expect(quote).toMatchObject({ bids: [], asks: [], noBid: reason, noAsk: reason });
       expect(strategy.quoteLog?.failure).toBe(reason);
     },

@@ -10,7 +10,7 @@ import { reloadDigestOf } from '../../src/app/run/reloading.ts';
 import { configChanges, loadConfig, recordedConfig, strategyHashIn, type Config } from '../../src/config.ts';
 import { readConfig, readTradedConfig, readTradedText, shippedConfig } from '../../src/wiring/configFile.ts';
 import { movePaths } from '../../src/wiring/movedPaths.ts';
-import { kindOf, strategyFileOf, type StrategyCode } from '../../strategies/index.ts';
+import { definitionIn, kindOf, strategyFileOf, type StrategyCode } from '../../strategies/index.ts';
 import { Desk } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
 import { instrument, viewOf } from './examples.ts';
@@ -265,9 +265,39 @@ describe('a fault of a strategy file is one line that says what was expected, wh
   });
 });
 
+test.each([
+  ['sets', 'globalThis.mine = 1'],
+  ['sets by another name', 'global.mine = 1'],
+  ['sets of itself', 'globalThis.globalThis.mine = 1'],
+  ['replaces', 'globalThis.Math = {}'],
+  ['defines', "Object.defineProperty(globalThis, 'mine', { value: 1 })"],
+  ['assigns', 'Object.assign(globalThis, { mine: 1 })'],
+  ['deletes', 'delete globalThis.Math'],
+])(
+  'a file that %s a property of globalThis is told to keep its memory in make: all backtests would share it',
+  (_, line) => {
+    const code = changedOwn('type Flow', `${line};\ntype Flow`);
+    expect(() => definitionIn(strategyFileOf('./own.ts', code))).toThrow(
+      /own\.ts:\d+: threw at load: this file cannot set globalThis\.\w+; keep its memory in the variables of make/,
+    );
+    expect([typeof Math.max, 'mine' in globalThis]).toEqual(['function', false]);
+  },
+);
+
+test('a file reads the globals of Node, and by globalThis gets what it gets by name', () => {
+  const lines = [
+    "if ((globalThis as any).Math.max(1, 2) !== 2 || typeof (globalThis as any).performance.now() !== 'number') throw new Error('no');",
+    "if ((globalThis as any).process !== process || (globalThis as any).setTimeout !== setTimeout) throw new Error('other');",
+  ];
+  const code = changedOwn('type Flow', `declare const setTimeout: unknown; ${lines.join(' ')}\ntype Flow`);
+  expect(definitionIn(strategyFileOf('./own.ts', code)).parameters).toBeDefined();
+});
+
 /** Counts each evaluation of a file that has this line. */
-const COUNTED = '(globalThis as any).ownRuns = ((globalThis as any).ownRuns ?? 0) + 1;\n';
-const runs = (): number => (globalThis as { ownRuns?: number }).ownRuns ?? 0;
+const COUNTED = '(globalThis as any).ownRuns.count += 1;\n';
+const ownRuns = { count: 0 };
+Object.assign(globalThis, { ownRuns });
+const runs = (): number => ownRuns.count;
 
 describe('no code is run', () => {
   const code = changedOwn('type Flow', `${COUNTED}type Flow`);
@@ -415,7 +445,7 @@ describe('while a bot runs', () => {
     );
     const strategy = madeFrom(code);
     const texts = [1, 2, 3].map(() => strategy.quote(viewOf()).noBid);
-    const failed = './own.ts:17 failed: no luck; correct the file, then run puntas reload';
+    const failed = './own.ts:17 failed: no luck; correct the file, and reload it in a running bot';
     expect(texts).toEqual(['fine 1', failed, failed]);
     expect(silenceReason(failed)).toBe('held back by the strategy');
     expect(madeFrom(code).quote(viewOf()).noAsk).toBe('fine 1');
@@ -427,7 +457,7 @@ describe('while a bot runs', () => {
     const section = { ...strategyFileOf(`my.promotions/files/${sha256}/own.ts`, code), amount: '1', halfSpreadBps: 16 };
     const strategy = kindOf(section).make(section, instrument);
     expect(strategy.quote(viewOf()).noBid).toBe(
-      `my.promotions/files/${sha256.slice(0, 12)}/own.ts:17 failed: no luck; correct the file, then run puntas reload`,
+      `my.promotions/files/${sha256.slice(0, 12)}/own.ts:17 failed: no luck; correct the file, and reload it in a running bot`,
     );
   });
 
@@ -703,7 +733,7 @@ describe('while a bot runs', () => {
     };
     expect([at(100_000), at(101_000), at(100_000)]).toEqual([2, 0, 0]);
     expect(desk.engine.book.preview(desk.now).quote.noBid).toBe(
-      './own.ts:17 failed: too high; correct the file, then run puntas reload',
+      './own.ts:17 failed: too high; correct the file, and reload it in a running bot',
     );
   });
 });

@@ -140,7 +140,10 @@ export function parameterFileOf({ configFile, stateDir }: WhichBot): string {
 export async function assertFileApplied(bot: WhichBot, ask: SetAsk, digest: string, clock: Clock): Promise<void> {
   const file = parameterFileOf(bot);
   const notApplied = (lines: readonly string[]) =>
-    new UsageError([`${file}: the file has changes that the bot has not applied; reload or undo them first`, ...lines]);
+    new UsageError([
+      `${file}: the file, or its strategy file, has changes that the bot has not applied; reload or undo them first`,
+      ...lines,
+    ]);
   const identity = strategyIdentityChanges(readConfigText(file).config, stateDirOf(bot));
   if (identity.length > 0) throw notApplied(identity);
   const { end, lines } = await askReload(previewRequest(bot, ask, digest), clock);
@@ -254,7 +257,15 @@ async function appliedOrRestored(
   }
   return answer.end === 'kept'
     ? undone(answer.lines)
-    : finished({ end: 'done', lines: [...lines, ...answer.lines.filter(each => !lines.includes(each))] });
+    : finished({ end: 'done', lines: joinedLines(lines, answer.lines) });
+}
+
+/** Joins the lines of a change with those of the bot's answer, which knows the default of a removed key. */
+function joinedLines(planned: readonly string[], answered: readonly string[]): readonly string[] {
+  const keyOf = (line: string): string => line.slice(0, line.indexOf(': ') + 1);
+  const keys = new Set(answered.map(keyOf));
+  const own = planned.filter(line => keyOf(line) === '' || !keys.has(keyOf(line)) || answered.includes(line));
+  return [...own, ...answered.filter(line => !own.includes(line))];
 }
 
 /**

@@ -193,8 +193,9 @@ const foreignOrder = (instrument: Instrument, side: Side, price: Price, at: Mill
 });
 
 /**
- * Returns a reason in one line if trading would halt immediately, or if the bot could not quote until the operator
- * acts. Returns `null` otherwise, and if the running bot already has the same problem.
+ * Returns a reason in one line if trading would halt immediately, if the strategy file fails, or if the bot could not
+ * quote until the operator acts. Returns `null` otherwise, and if the running bot already has the same problem, except
+ * for a strategy file.
  */
 export function quotesNothing(
   next: Preview,
@@ -203,6 +204,7 @@ export function quotesNothing(
 ): string | null {
   if (next.halt !== null && (book?.haltedBecause ?? null) === null)
     return `the bot would halt immediately: ${next.halt}`;
+  if (next.quote.failure !== undefined) return `the bot would not quote: ${next.quote.failure}`;
   if (!needsOperator(next.unshown) || (book?.snapshot && needsOperator(book.snapshot(at).unshown))) return null;
   return `the bot would not quote: ${next.emptySidesText ?? ''}`;
 }

@@ -307,5 +307,5 @@ async function latestTrades(reads: ListReads, wanted: Millis): Promise<Omit<Join
 export function historyText({ at, since, source, trades }: HistoryEvent, needsMs: Millis): string {
   const [had, needed] = [at - since, needsMs].map(ms => `${Math.round(ms / 1_000)} s`);
   const rest = at - since < needsMs ? `; the strategy quotes in ${Math.ceil((needsMs - at + since) / 1_000)} s` : '';
-  return `the strategy got the ${counted(trades.length, 'trade')} of the last ${had} of the ${needed} that it needs, from ${source}${rest}`;
+  return `the strategy got ${counted(trades.length, 'trade')} from ${source}: the last ${had}, of which it needs ${needed}${rest}`;
 }

@@ -10,7 +10,7 @@ import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
 import { digestOf, reloadDigestOf } from '../../../src/app/run/reloading.ts';
 import { readConfigText, shippedConfig } from '../../../src/wiring/configFile.ts';
 import { Folders } from '../../live/states.ts';
-import { folderWith, OWN_STRATEGY } from '../../strategies/ownFile.ts';
+import { folderWith, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts';
 import { worldOf } from '../../live/world.ts';
 import { botOn } from './botOn.ts';
 
@@ -131,3 +131,38 @@ test('a reload that was approved for another text does not run the strategy file
   await running.stop();
   world.end();
 });
+
+test.each([
+  ['throws', "throw new Error('no luck');", /own\.ts:\d+ failed: no luck; correct the file/],
+  [
+    'quotes NaN',
+    'return around(p, lots, view, [...fairSteps(view), { name: "x", ticks: NaN }]);',
+    /invalid quote: .*NaN/,
+  ],
+  ['never returns', 'for (;;);', /failed: quote: expected an end within 2 s, found none/],
+])(
+  'a reload of a strategy file that %s is refused, and the bot goes on with the file that it has',
+  async (_, body, why) => {
+    const world = worldOf(71, {}, 'sandbox');
+    const { stateDir, clock } = world;
+    const { dir, yaml: file } = folderWith(OWN_STRATEGY);
+    writeFileSync(file, stringify({ ...(parse(readFileSync(file, 'utf8')) as object), state: { dir: stateDir } }));
+    const { running } = await botOn(world, file);
+    const live = () => world.box.exchange.venue.accounts.get(world.box.account.id)!.active.size;
+    const before = live();
+    expect(before).toBeGreaterThan(0);
+    writeFileSync(join(dir, 'own.ts'), quotingBy(body));
+    const { config, text } = readConfigText(file);
+    const box = new ReloadBox(stateDir);
+    const digest = reloadDigestOf(text, config);
+    box.put({ id: 'r-1', at: clock.now(), by: 'Ana', reason: 'a test', digest, isPreview: false });
+    await clock.advance(10_000);
+    expect(box.answered()).toMatchObject({ end: 'kept' });
+    expect(box.answered()!.lines[0]).toMatch(/^the bot would not quote: /);
+    expect(box.answered()!.lines.join('\n')).toMatch(why);
+    await clock.advance(20_000);
+    expect(live()).toBe(before);
+    expect(await running.stop()).toMatchObject({ left: [], failure: null });
+    world.end();
+  },
+);

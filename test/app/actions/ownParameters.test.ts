@@ -50,7 +50,7 @@ test('parameters of a strategy file are listed with their defaults, previewed as
   expect(listed().get('strategy.shift.side')).toMatchObject({ value: 'buy' });
   const keys = shownParameters(bot).parameters.map(({ key }) => key);
   expect(new Set(keys).size).toBe(keys.length);
-  for (const key of ['name', 'file', 'sha256', 'code', 'tolerance']) expect(keys).not.toContain(`strategy.${key}`);
+  for (const key of keys) expect(key).not.toMatch(/^strategy\.(?:name|file|sha256|historyTape|code|tolerance)\b/);
 
   const lines = await preview('strategy.levels', '1');
   expect(lines[0]).toBe('strategy.levels: 2 -> 1');
@@ -75,11 +75,13 @@ test('parameters of a strategy file are listed with their defaults, previewed as
     expect((await set(key, from)).end).toBe('done');
     expect(listed().get(key)).toMatchObject({ value: from });
   }
-  expect((await set('strategy.takerBps', null)).end).toBe('done');
-  expect((await preview('limits.positionMax', '0.02')).join('\n')).toMatch(/^ {2}ask 1 +\S+ at \d+ +\S+ at \d+$/m);
-  expect((await set('limits.positionMax', '0.02')).end).toBe('done');
-  await expect(set('limits.positionMax', '1')).rejects.toThrow(/can only be tightened/);
-  expect(readFileSync(file, 'utf8')).toContain('positionMax: ');
+  const removed = await set('strategy.takerBps', null);
+  expect(removed.end).toBe('done');
+  expect(removed.lines.filter(line => line.startsWith('strategy.takerBps'))).toHaveLength(1);
+  expect((await preview('limits.orderValueMax', '40000')).join('\n')).toMatch(/^ {2}ask 1 +\S+ at \d+ +\S+ at \d+$/m);
+  expect((await set('limits.orderValueMax', '40000')).end).toBe('done');
+  await expect(set('limits.orderValueMax', '60000')).rejects.toThrow(/can only be tightened/);
+  expect(readFileSync(file, 'utf8')).toContain('orderValueMax: ');
   await end();
 });
 

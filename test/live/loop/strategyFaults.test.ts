@@ -47,7 +47,7 @@ const KINDS: readonly (readonly [kind: string, fault: string, check: RegExp | nu
     'throws',
     "throw new Error('no luck');",
     /^returns a valid quote.*: threw at \.\/own\.ts:17: no luck$/,
-    /held back by the strategy \(\.\/own\.ts:17 failed: no luck; correct the file, then run puntas reload\)/,
+    /held back by the strategy \(\.\/own\.ts:17 failed: no luck; correct the file, and reload it in a running bot\)/,
   ],
   [
     'never returns',
@@ -60,7 +60,7 @@ const KINDS: readonly (readonly [kind: string, fault: string, check: RegExp | nu
     'quotes NaN',
     NAN,
     /^quotes finite prices.*: bids\[0\]\.price: expected a finite number, found NaN$/,
-    /held back by the strategy \(\.\/own\.ts returned an invalid quote: bids\[0\]\.price: expected a finite number, found NaN; correct the file, then run puntas reload\)/,
+    /held back by the strategy \(\.\/own\.ts returned an invalid quote: bids\[0\]\.price: expected a finite number, found NaN; correct the file, and reload it in a running bot\)/,
   ],
 ];
 
@@ -101,7 +101,7 @@ test.each(KINDS)(
 async function expectFirst({ stateDir, clock }: World): Promise<void> {
   const status = await botStatus(stateDir, clock);
   const { why } = status.run!.regime;
-  expect(why).toMatch(/^\.\/own\.ts.* (failed|invalid quote): .*; correct the file, then run puntas reload$/);
+  expect(why).toMatch(/^\.\/own\.ts.* (failed|invalid quote): .*; correct the file, and reload it in a running bot$/);
   expect([status.run!.regime.regime, status.run!.whyNot]).toEqual(['paused', why]);
   const rows = botStatusText(status, stateDir).split('\n');
   expect(rows.find(row => /^ {2}\S/.test(row))).toMatch(/^ {2}regime +paused since .* UTC: \.\/own\.ts/);
@@ -145,7 +145,7 @@ test('a file of a wrong version is refused by the check, at a start, and by the 
 });
 
 test('a file that looks ahead by what an earlier strategy saw has its sentence, and in a bot there is nothing ahead to see', async () => {
-  const code = quotingBy(`const seen: { at: number; mid: number }[] = ((globalThis as any).seenAhead ??= []);
+  const code = quotingBy(`const seen: { at: number; mid: number }[] = ((Array as any).seenAhead ??= []);
     const later = seen.find(one => one.at > view.at && one.at < view.at + 10_000);
     seen.push({ at: view.at, mid: view.mid });
     return around(p, lots, view, [...fairSteps(view), { name: 'later', ticks: later ? later.mid - view.mid : 0 }]);`);
@@ -154,7 +154,7 @@ test('a file that looks ahead by what an earlier strategy saw has its sentence, 
       /^does not look ahead: .*: gave other quotes at the second pass, as if it knew what came later;/,
     ),
   );
-  const memory = globalThis as { seenAhead?: unknown };
+  const memory = Array as { seenAhead?: unknown };
   delete memory.seenAhead;
   const bot = await new OwnBot(313, code).start();
   await bot.world.clock.advance(60_000);
