@@ -151,7 +151,6 @@ const MANY = [
   'conformance/placing',
   'conformance/rfq',
   'conformance/webhooks',
-  'console/access',
   'console/approvals',
   'console/summary',
   'core/accounting/histories',

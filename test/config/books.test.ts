@@ -64,7 +64,7 @@ describe('the list of books', () => {
     const [btc, eth, usd] = booksOf(configOf(DESK)) as [Config, Config, Config];
     const ofEth = (book: string, target: string): Config => ({ ...eth, book, inventory: { target } }) as Config;
     const more = [ofEth('eth_mxn', '30'), ofEth('eth_usd', '20'), { ...usd, inventory: { target: '1' } } as Config];
-    // Of an exchange that is not embedded, which has every book.
+    // An exchange that is not embedded has every book.
     const first = { ...btc, exchange: { ...btc.exchange, kind: 'remote' } } as unknown as Config;
     const targets = booksOf(withMoreBooks(first, more)!).map(({ book, inventory }) => [book, inventory.target]);
     expect(targets).toEqual([
