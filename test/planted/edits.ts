@@ -5042,4 +5042,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/config/books.test.ts',
     title: 'with further books keeps the target of the first book with each base currency alone',
   },
+  {
+    name: 'old deliveries of the next sender are passed over',
+    file: 'src/live/inbox/store.ts',
+    from: 'after = largest === sender ? (seen.at(-1)?.n ?? 0) : 0;',
+    to: 'after = seen.at(-1)?.n ?? 0;',
+    test: 'test/live/inbox/flood.test.ts',
+    title:
+      'of any senders is within its limits and counted as it lies on disk, also after a start: no more is deleted than must be, of who has most, the oldest first',
+  },
 ];

@@ -62,8 +62,8 @@ export function openInboxStore(dir: string, keep: InboxBounds): InboxStore {
   return inboxStoreIn(db, keep);
 }
 
-/** Opens the store in an open database. */
-export function inboxStoreIn(db: Database.Database, keep: InboxBounds): InboxStore {
+/** Opens the store in an open database. `pageRows`: maximum number of rows that are deleted per transaction. */
+export function inboxStoreIn(db: Database.Database, keep: InboxBounds, pageRows = FORGET_ROWS): InboxStore {
   db.exec(`
     PRAGMA user_version = 1;
     CREATE TABLE IF NOT EXISTS deliveries (
@@ -94,7 +94,7 @@ export function inboxStoreIn(db: Database.Database, keep: InboxBounds): InboxSto
   return {
     put: batch => {
       const coming = batch.reduce((sum, { body }) => sum + body.length + ROW_BYTES, 0);
-      makeRoom(db, shares, { rows: keep.rows - batch.length, bytes: keep.bytes - coming });
+      makeRoom(db, shares, { rows: keep.rows - batch.length, bytes: keep.bytes - coming }, pageRows);
       const { fresh, added } = putAll(batch);
       for (const { sender, bytes } of added) shares.add(sender, bytes);
       return fresh;
@@ -168,14 +168,14 @@ function sharesIn(db: Database.Database): Shares {
   };
 }
 
-/** Number of rows deleted per transaction, so that SQLite's log stays small. */
+/** Maximum number of rows that are deleted per transaction, so that SQLite's log stays small. */
 const FORGET_ROWS = 1_000;
 
 /**
  * Deletes the oldest deliveries of the largest sender until the store fits its limits, so that a flood from one address
  * deletes only its own deliveries.
  */
-function makeRoom(db: Database.Database, shares: Shares, keep: InboxBounds): void {
+function makeRoom(db: Database.Database, shares: Shares, keep: InboxBounds, pageRows: number): void {
   if (shares.rows <= keep.rows && shares.bytes <= keep.bytes) return;
   // Deletes a little more than necessary, so that not every delivery causes a deletion.
   const [rows, bytes] = [(keep.rows * 31) / 32, (keep.bytes * 31) / 32];
@@ -184,7 +184,7 @@ function makeRoom(db: Database.Database, shares: Shares, keep: InboxBounds): voi
   const forgetAll = db.transaction((found: readonly number[]) => found.forEach(n => forget.run([n])));
   let after = 0;
   for (let sender = shares.largest(); sender !== null && (shares.rows > rows || shares.bytes > bytes);) {
-    const seen = page.all(after, FORGET_ROWS) as { n: number; sender: string; bytes: number }[];
+    const seen = page.all(after, pageRows) as { n: number; sender: string; bytes: number }[];
     let [moreRows, moreBytes] = [shares.rows - rows, shares.bytes - bytes];
     const gone = seen.filter(row => {
       if ((moreRows <= 0 && moreBytes <= 0) || senderOf(row.sender) !== sender) return false;

@@ -81,16 +81,17 @@ describe('what is kept of deliveries', () => {
     );
     let deletions = 0;
     fc.assert(
-      fc.property(batches, limits, (all, keep) => {
+      // Deletions in pages of few rows, too.
+      fc.property(batches, limits, fc.constantFrom(1, 3, 20, 1_000), (all, keep, pageRows) => {
         const db = new Database(':memory:');
-        let store = inboxStoreIn(db, keep);
+        let store = inboxStoreIn(db, keep, pageRows);
         type Row = { readonly n: number; readonly sender: string; readonly size: number };
         const rows = (): readonly Row[] =>
           [...store.all()].map(({ n, from, body }) => ({ n, sender: senderOf(from), size: body.length + ROW_BYTES }));
         const sum = (of: readonly Row[]): number => of.reduce((total, { size }) => total + size, 0);
         let before: readonly Row[] = [];
         for (const { isRestart, batch } of all) {
-          if (isRestart) store = inboxStoreIn(db, keep);
+          if (isRestart) store = inboxStoreIn(db, keep, pageRows);
           const fresh = store.put(batch.map(({ from, n, bytes }) => ({ at: 1, from, body: bodyOf(n, bytes) })));
           const after = rows();
           expect([store.count(), store.bytes()]).toEqual([after.length, sum(after)]);
