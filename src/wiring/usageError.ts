@@ -1,7 +1,10 @@
 /** Errors that end a command with a line of advice instead of a stack trace. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { NO_FOLDER, pathLine, pathProblem, readRegularFile } from '../guard/index.ts';
+// The imports bypass the folder's index, because a low limit on open files prevents loading its other modules.
+import { pathLine } from '../guard/fileErrors.ts';
+import { readRegularFile } from '../guard/files.ts';
+import { NO_FOLDER, pathProblem } from '../guard/givenPaths.ts';
 
 /** Error that the operator can fix, with one or more lines of text; `code` is the exit code. */
 export class UsageError extends Error {

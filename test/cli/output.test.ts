@@ -14,11 +14,18 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { previewAction } from '../../src/app/actions/previewAction.ts';
+import { ProposalDesk } from '../../src/app/actions/proposalDesk.ts';
+import { newProposalId } from '../../src/app/console/consoleProposals.ts';
 import { hedgesIn } from '../../src/app/inspect/hedges.ts';
 import { promotionJournal } from '../../src/app/promote/promotionJournal.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { MONEY_COMMANDS } from '../../src/cli/commands/index.ts';
+import { latchIn } from '../../src/live/safety/latch.ts';
+import { realClock } from '../../src/live/realClock.ts';
 import { freePort } from '../freePort.ts';
+import { REMOTE_TOKEN, TelegramDouble } from '../app/remote/telegramDouble.ts';
 import { doomed } from '../live/crashes.ts';
 import { hedgedWorld, isAccept } from '../live/hedge/hedgedWorld.ts';
 import { Folders } from '../live/states.ts';
@@ -105,6 +112,44 @@ const APART: Readonly<Record<string, (full: { readonly fd: number }, dir: string
     const { records } = promotionJournal(join(dir, 'my.promotions'));
     expect(records.map(({ kind }) => kind)).toEqual(['started']);
     expect(readdirSync(join(dir, 'my.promotions'))).not.toContain('command.json');
+  },
+  approve: async (full, dir) => {
+    mkdirSync(dir, { mode: 0o700 });
+    const config = bench.config('sandbox', text => stringify({ ...(parse(text) as object), state: { dir } }));
+    const [bot, clock] = [{ configFile: config, stateDir: dir }, realClock()];
+    const preview = async (ask: Parameters<typeof previewAction>[1]) => (await previewAction(bot, ask, clock)).lines;
+    const desk = new ProposalDesk({ bot, clock, preview, newId: newProposalId });
+    const { id, digest } = await desk.propose({
+      action: 'halt',
+      reason: 'odd fills',
+      agent: 'a helper',
+      minutes: null,
+    });
+    expect(await deafTo(full, ['approve', id, '-c', config, '--by', 'ann', '--digest', digest]).code).toBe(0);
+    expect(latchIn(dir).read()).toMatchObject({ reason: 'odd fills' });
+  },
+  remote: async (full, dir) => {
+    mkdirSync(dir, { mode: 0o700 });
+    const chat = await new TelegramDouble().start();
+    try {
+      const remote = { chats: ['-100'], users: ['1'] };
+      const config = bench.config('sandbox', text =>
+        stringify({
+          ...(parse(text) as object),
+          ...{ state: { dir }, alerts: { telegram: { chatId: '-100', url: chat.url, remote } } },
+        }),
+      );
+      const { child, code } = deafTo(full, ['remote', '-c', config], { PUNTAS_TELEGRAM_TOKEN: REMOTE_TOKEN });
+      for (let i = 0; i < 600 && chat.sent.length === 0 && child.exitCode === null; i++) {
+        if (i % 20 === 0) chat.says('/help', Date.now() + 1_000);
+        await new Promise(resolve => setTimeout(resolve, 100));
+      }
+      expect(chat.sent.length).toBeGreaterThan(0);
+      child.kill('SIGTERM');
+      expect(await code).toBe(0);
+    } finally {
+      chat.close();
+    }
   },
   console: async (full, dir) => {
     mkdirSync(dir, { mode: 0o700 });

@@ -44,7 +44,7 @@ test('a run starts it, it halts the bot, its updates are a metric, its token is 
   );
   chat.presses(chat.lastButton);
   await until(() => answers().length === 3);
-  expect(answers()[2]!.text).toMatch(/^Done\.\n- halted: /);
+  expect(answers()[2]!.text).toMatch(/^demo btc_mxn: Done\.\n- halted: /);
   await bot.sees(/"msg":"[^"]*halted[^"]*a look at it/);
   const page = async () => (await fetch(`${url}/metrics`)).text();
   while (!(await page()).includes('puntas_remote_updates_total{book="btc_mxn",outcome="foreign"} 1'))

@@ -32,6 +32,9 @@ const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
 
 /** What a command needs that a sentence leaves out: matched against the command, added at its end. */
 const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
+  [/ --metrics-port$/, /never/, 'PORT'],
+  [/^npx puntas$/, /never/, '--help'],
+  [/puntas fleet\b/, / -c /, '-c config/fleet.yaml'],
   [
     /puntas (?:doctor|console|explain|hedges|ledger|report|presence|surveillance|status|pause|cancel|halt|reduce|reload|resume|sentinel|proposals|shadow|webhooks list|webhooks register)\b/,
     / (?:-c|--state) /,
@@ -89,6 +92,12 @@ const ELSEWHERE: readonly {
   { command: /^npm ci && npm test$|^npm test\b/, by: 'test.sh', names: /npm test/, how: 'as printed' },
   { command: /^npm run test:slower$/, by: 'test.sh', names: /test:slower/, how: 'as printed' },
   { command: /^npm run test:long$/, by: 'long.sh', names: /test:long/, how: 'as printed' },
+  {
+    command: /^npx vitest run --project long test\/\S+$/,
+    by: 'long.sh',
+    names: /npx vitest run --project long/,
+    how: 'the whole project',
+  },
   { command: /^npm run lint$/, by: 'lint.sh', names: /npm run (?:--silent )?lint|eslint/, how: 'as printed' },
   { command: /^npm run planted/, by: 'planted.sh', names: /planted/, how: 'all of them' },
   {
@@ -196,6 +205,11 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
     why: 'needs a program that speaks the protocol, or a proposal of one; `test/cli/run/mcp.test.ts` is both',
   },
   {
+    command: /puntas (?:pause|resume) .*--book /,
+    why: 'needs a bot with several books; `test/cli/books.test.ts` has one',
+  },
+  { command: /puntas remote\b/, why: 'needs a Telegram bot; `test/cli/run/remote.test.ts` has one' },
+  {
     command: /puntas hedges settle ID/,
     why: 'needs a conversion that nobody can look up; `test/live/hedge/settle.test.ts` makes one',
   },
@@ -213,6 +227,7 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas record\b/, /\d+ rows \(/],
   [/puntas console\b/, /console of \S+ at http:\/\/\S+/],
   [/puntas shadow\b(?!.* --once)/, /shadow: following the recordings in \S+/],
+  [/puntas fleet\b(?!.* --json)/, /fleet of \d+ bots at http:\/\/\S+/],
   [/puntas sentinel\b/, /sentinel: watching \S+ on \S+, with the state directory \S+/],
 ];
 
