@@ -33,7 +33,7 @@ const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
 /** What a command needs that a sentence leaves out: matched against the command, added at its end. */
 const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [/ --metrics-port$/, /never/, 'PORT'],
-  [/^npx puntas$/, /never/, '--help'],
+  [/^npx puntas$/, /never/, '--version'],
   [/puntas fleet\b/, / -c /, '-c config/fleet.yaml'],
   [
     /puntas (?:doctor|console|explain|hedges|ledger|report|presence|surveillance|status|pause|cancel|halt|reduce|reload|resume|sentinel|proposals|shadow|webhooks list|webhooks register)\b/,
@@ -227,7 +227,7 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas record\b/, /\d+ rows \(/],
   [/puntas console\b/, /console of \S+ at http:\/\/\S+/],
   [/puntas shadow\b(?!.* --once)/, /shadow: following the recordings in \S+/],
-  [/puntas fleet\b(?!.* --json)/, /fleet of \d+ bots at http:\/\/\S+/],
+  [/puntas fleet\b(?!.* --(?:json|once))/, /fleet of \d+ bots at http:\/\/\S+/],
   [/puntas sentinel\b/, /sentinel: watching \S+ on \S+, with the state directory \S+/],
 ];
 
