@@ -43,6 +43,8 @@ type BookSummary = {
   };
   /** Share of time with at least one live quote on the side, since quoting was first possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
+  /** First error or invalid quote of the book's strategy file in the last run; absent if there was none. */
+  readonly strategyFault?: string;
 };
 
 export type Summary = BookSummary & {
@@ -76,16 +78,20 @@ export function summaryOf(
     readonly seconds: number;
     readonly requests: number;
     readonly halted: string | null;
+    /** First error of the strategy file of each book, in the order of the books; `null` if there was none. */
+    readonly faults: readonly (string | null)[];
     /** Further books. */
     readonly others?: readonly (readonly [Instrument, Snapshot])[];
     readonly paper?: Summary['paper'];
   },
 ): Summary {
-  const { others = [] } = run;
+  const { others = [], faults } = run;
   return {
     seconds: Number(run.seconds.toFixed(3)),
-    ...bookSummary(instrument, snapshot),
-    ...(others.length === 0 ? {} : { others: others.map(([other, shown]) => bookSummary(other, shown)) }),
+    ...bookSummary(instrument, snapshot, faults[0] ?? null),
+    ...(others.length === 0
+      ? {}
+      : { others: others.map(([other, shown], i) => bookSummary(other, shown, faults[i + 1] ?? null)) }),
     requests: run.requests,
     openOrdersLeft: stop.left.length === 0 && stop.unread !== undefined ? null : stop.left.length,
     ledgerMatches: stop.ledgerMatches,
@@ -94,7 +100,7 @@ export function summaryOf(
   };
 }
 
-function bookSummary(instrument: Instrument, snapshot: Snapshot): BookSummary {
+function bookSummary(instrument: Instrument, snapshot: Snapshot, fault: string | null): BookSummary {
   const { buy, sell } = snapshot.counts;
   const both = (key: keyof typeof buy) => buy[key] + sell[key];
   const { trades, holdings, unknown } = snapshot.known;
@@ -124,6 +130,7 @@ function bookSummary(instrument: Instrument, snapshot: Snapshot): BookSummary {
           },
         }),
     uptime: { bid: round(snapshot.uptime.bid), ask: round(snapshot.uptime.ask) },
+    ...(fault === null ? {} : { strategyFault: fault }),
   };
 }
 
@@ -148,6 +155,7 @@ function bookLines(of: BookSummary, seconds: number): readonly string[] {
   return [
     `${of.book}: ${fillsText(of.fills)} in ${seconds} s; orders: ${orders.placed} placed, ${orders.canceled} canceled, ${orders.refused} rejected, ${orders.unknown} unknown`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
+    ...(of.strategyFault === undefined ? [] : [`the strategy did not quote as it should: ${of.strategyFault}`]),
     ...profitLines(of),
     ...unknownLines(of),
     ...elsewhereLines(of),

@@ -606,6 +606,7 @@ export class BotProcess {
       seconds,
       requests: this.#requests,
       halted: stopText(rotation.run.engine, 'haltedBecause'),
+      faults: rotation.run.engine.books.map(({ strategyFault }) => strategyFault),
       paper: venue.paper,
     });
     return {

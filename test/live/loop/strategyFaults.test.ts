@@ -11,6 +11,7 @@ import { watchedLine, watchedRows } from '../../../src/app/watch/watchStatus.ts'
 import { summaryOfView } from '../../../src/console/summary.ts';
 import { summaryIn } from '../../../src/fleet/botAnswer.ts';
 import { fleetView } from '../../../src/fleet/index.ts';
+import { describe } from '../../../src/messages/summary.ts';
 import { strategyFileOf } from '../../../strategies/index.ts';
 import { changedOwn, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts';
 import type { World } from '../world.ts';
@@ -91,11 +92,26 @@ test.each(KINDS)(
     await bot.world.clock.advance(20_000);
     expect(bot.orders()).toBeGreaterThan(0);
     expect((await botStatus(bot.world.stateDir, bot.world.clock)).run?.regime.regime).toBe('normal');
-    expect(await bot.running.stop()).toMatchObject({ left: [], failure: null, summary: { ledgerMatches: true } });
+    const end = await bot.running.stop();
+    expect(end).toMatchObject({ left: [], failure: null, summary: { ledgerMatches: true } });
+    // A reload makes a new strategy only after an error, and not after an invalid quote.
+    if (fault !== NAN) expect(end.summary).not.toHaveProperty('strategyFault');
     expect(bot.replayed()).not.toContain('DIFFERENT');
     bot.world.end();
   },
 );
+
+test('the result of a run whose file has failed says so, as text and as JSON', async () => {
+  const bot = await new OwnBot(312, faulty("throw new Error('no luck');")).start();
+  outside.isFaulty = true;
+  await bot.world.clock.advance(5_000);
+  const { summary } = await bot.running.stop();
+  expect(summary.strategyFault).toMatch(/^\.\/own\.ts:17 failed: no luck; correct the file/);
+  expect(describe(summary, 'puntas resume')).toContain(
+    `the strategy did not quote as it should: ${summary.strategyFault!}`,
+  );
+  bot.world.end();
+});
 
 /** Expects that every view of the bot says that the file failed, and what to do, where it otherwise says `normal`. */
 async function expectFirst({ stateDir, clock }: World): Promise<void> {
