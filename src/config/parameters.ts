@@ -89,7 +89,7 @@ function fileParameters(config: Config, run: Config | null): readonly ShownParam
   if (!('file' in strategy)) return [];
   const sections = [strategy, ...(run !== null && isSameFile(config, run) ? [run.strategy] : [])];
   const keys = new Set(
-    sections.flatMap(section => leavesOf(section, '')).filter(key => !KEYS_OF_FILE.has(key.split('.')[0]!)),
+    sections.flatMap(section => scalarKeysOf(section, '')).filter(key => !KEYS_OF_FILE.has(key.split('.')[0]!)),
   );
   return [...keys]
     .map(key => `strategy.${key}`)
@@ -108,12 +108,12 @@ const isSameFile = (config: Config, run: Config): boolean =>
   'file' in run.strategy && strategyHashIn(run) !== undefined && strategyHashIn(run) === strategyHashIn(config);
 
 /** Returns the dotted keys of all texts, numbers and flags in a section. */
-const leavesOf = (section: object, prefix: string): readonly string[] =>
+const scalarKeysOf = (section: object, prefix: string): readonly string[] =>
   Object.entries(section).flatMap(([key, value]: readonly [string, unknown]) => {
     if (!/^\w+$/.test(key)) return [];
     if (isScalar(value)) return [`${prefix}${key}`];
     return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? leavesOf(value, `${prefix}${key}.`)
+      ? scalarKeysOf(value, `${prefix}${key}.`)
       : [];
   });
 
@@ -125,12 +125,12 @@ const isScalar = (value: unknown): value is string | boolean | number =>
  * `listedParameters`.
  */
 export function parameterText(config: Config, key: string, run: Config | null = null): string | null {
-  const value = valueIn(config, key, run);
+  const value = valueOrDefault(config, key, run);
   return isScalar(value) ? String(value) : null;
 }
 
 /** Returns the value of a key, or the default of a strategy file that the last run has. */
-function valueIn(config: Config, key: string, run: Config | null): unknown {
+function valueOrDefault(config: Config, key: string, run: Config | null): unknown {
   const path = key.split('.');
   const value = valueOfPath(config, path);
   const hasDefault = value === undefined && path[0] === 'strategy' && run !== null && isSameFile(config, run);
@@ -185,7 +185,7 @@ export function typedParameter(
   const flag = text === 'true' || text === 'false' ? [text === 'true'] : [];
   const candidates = [...number, ...flag, text];
   const accepted = candidates.find(each => schema !== null && isAccepted(schema, each));
-  const current = typeof valueIn(config, key, run);
+  const current = typeof valueOrDefault(config, key, run);
   return accepted ?? candidates.find(each => typeof each === current) ?? text;
 }
 
