@@ -55,13 +55,9 @@ test('parameters of a strategy file are listed with their defaults, previewed as
   const lines = await preview('strategy.levels', '1');
   expect(lines[0]).toBe('strategy.levels: 2 -> 1');
   expect(lines[2]).toMatch(/^quotes now, and with the change \(book at /);
-  expect(lines.slice(3)).toEqual([
-    expect.stringMatching(/^ +now +then$/),
-    expect.stringMatching(/^ {2}ask 2 .* -$/),
-    expect.stringMatching(/^ {2}ask 1 +\S+ at \d+ +\S+ at \d+$/),
-    expect.stringMatching(/^ {2}bid 1 +\S+ at \d+ +\S+ at \d+$/),
-    expect.stringMatching(/^ {2}bid 2 .* -$/),
-  ]);
+  // The quotes now depend on the moment of the recording's end, which the machine's speed chooses.
+  const then = lines.flatMap(line => /^ {2}((?:ask|bid) \d) +(?:\S+ at \d+|-) +\S+ at \d+$/.exec(line)?.[1] ?? []);
+  expect([lines[3], then]).toEqual([expect.stringMatching(/^ +now +then$/), ['ask 1', 'bid 1']]);
   expect(text()).toBe(before);
   for (const [key, value, from] of [
     ['strategy.amount', '0.005', '0.006'],
@@ -78,7 +74,7 @@ test('parameters of a strategy file are listed with their defaults, previewed as
   const removed = await set('strategy.takerBps', null);
   expect(removed.end).toBe('done');
   expect(removed.lines.filter(line => line.startsWith('strategy.takerBps'))).toHaveLength(1);
-  expect((await preview('limits.orderValueMax', '40000')).join('\n')).toMatch(/^ {2}ask 1 +\S+ at \d+ +\S+ at \d+$/m);
+  expect((await preview('limits.orderValueMax', '40000')).join('\n')).toMatch(/^ {2}ask 1 .* at \d+$/m);
   expect((await set('limits.orderValueMax', '40000')).end).toBe('done');
   await expect(set('limits.orderValueMax', '60000')).rejects.toThrow(/can only be tightened/);
   expect(readFileSync(file, 'utf8')).toContain('orderValueMax: ');
