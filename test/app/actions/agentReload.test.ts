@@ -149,7 +149,7 @@ test.each([
     writeFileSync(file, stringify({ ...(parse(readFileSync(file, 'utf8')) as object), state: { dir: stateDir } }));
     const { running } = await botOn(world, file);
     const live = () => world.box.exchange.venue.accounts.get(world.box.account.id)!.active.size;
-  expect(live()).toBeGreaterThan(0);
+    expect(live()).toBeGreaterThan(0);
     writeFileSync(join(dir, 'own.ts'), quotingBy(body));
     const { config, text } = readConfigText(file);
     const box = new ReloadBox(stateDir);
