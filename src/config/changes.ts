@@ -95,7 +95,7 @@ const hasNestedKeys = (key: string, leaves: ReadonlyMap<string, string>): boolea
   !leaves.has(key) && [...leaves.keys()].some(each => each.startsWith(`${key}.`));
 
 /** Returns the values of a configuration as JSON, by path. */
-function leavesOf(value: unknown, path = ''): ReadonlyMap<string, string> {
+export function leavesOf(value: unknown, path = ''): ReadonlyMap<string, string> {
   const isTree = typeof value === 'object' && value !== null && !Array.isArray(value);
   const keys = isTree ? Object.entries(value).filter(([, each]) => each !== undefined) : [];
   // An empty section counts as a value, so that adding or removing an empty section is a difference.

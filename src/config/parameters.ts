@@ -2,6 +2,7 @@
  * Keys that an operator can change from a page. A limit can only be tightened, because more people can reach a page
  * than edit the file. Of the other keys, only the parameters of a strategy file can be changed from a page.
  */
+import { leavesOf } from './changes.ts';
 import { decimalTextOf } from './plainNumber.ts';
 import { configSchema, type Config } from './schema.ts';
 import { schemaAt } from './shape.ts';
@@ -88,9 +89,7 @@ function fileParameters(config: Config, run: Config | null): readonly ShownParam
   const { strategy } = config;
   if (!('file' in strategy)) return [];
   const sections = [strategy, ...(run !== null && isSameFile(config, run) ? [run.strategy] : [])];
-  const keys = new Set(
-    sections.flatMap(section => scalarKeysOf(section, '')).filter(key => !KEYS_OF_FILE.has(key.split('.')[0]!)),
-  );
+  const keys = new Set(sections.flatMap(scalarKeysOf).filter(key => !KEYS_OF_FILE.has(key.split('.')[0]!)));
   return [...keys]
     .map(key => `strategy.${key}`)
     .map(key => ({
@@ -105,17 +104,11 @@ const isOfFile = ({ strategy }: Config, key: string): boolean =>
 
 /** Whether two configurations of a book have the same text of the strategy file. */
 const isSameFile = (config: Config, run: Config): boolean =>
-  'file' in run.strategy && strategyHashIn(run) !== undefined && strategyHashIn(run) === strategyHashIn(config);
+  strategyHashIn(run) !== undefined && strategyHashIn(run) === strategyHashIn(config);
 
 /** Returns the dotted keys of all texts, numbers and flags in a section. */
-const scalarKeysOf = (section: object, prefix: string): readonly string[] =>
-  Object.entries(section).flatMap(([key, value]: readonly [string, unknown]) => {
-    if (!/^\w+$/.test(key)) return [];
-    if (isScalar(value)) return [`${prefix}${key}`];
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? scalarKeysOf(value, `${prefix}${key}.`)
-      : [];
-  });
+const scalarKeysOf = (section: object): readonly string[] =>
+  [...leavesOf(section).keys()].filter(key => /^[\w.]+$/.test(key) && isScalar(valueOfPath(section, key.split('.'))));
 
 const isScalar = (value: unknown): value is string | boolean | number =>
   typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number';

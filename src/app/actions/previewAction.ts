@@ -23,7 +23,7 @@ import {
   type SetAsk,
 } from './actions.ts';
 import { costOfFlatten } from './flatten.ts';
-import { recordedNow, recordedPreviews, type RecordedNow } from './recordedPreview.ts';
+import { problemLines, quoteLines, recordedNow, recordedPreviews, type RecordedNow } from './recordedPreview.ts';
 import { assertFileApplied, plannedChange } from './setParameter.ts';
 import { threadedStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';
 
@@ -90,12 +90,9 @@ type ShownQuotes = { readonly at: Millis; readonly quotes: readonly string[] };
 function quotesOfChange(config: Config, books: readonly string[], recorded: RecordedNow): ShownQuotes {
   const isNamed = config.books !== undefined;
   const changed = recordedPreviews(config, recorded).filter(({ book }) => books.includes(book));
-  const stopped = changed.find(({ problem }) => problem !== null);
-  if (stopped !== undefined) throw new UsageError(`${isNamed ? `${stopped.book}: ` : ''}${stopped.problem!}`);
-  return {
-    at: recorded.at,
-    quotes: changed.flatMap(({ book, quotes }) => [...(isNamed ? [`${book}:`] : []), ...quotes]),
-  };
+  const [problem] = problemLines(changed, isNamed);
+  if (problem !== undefined) throw new UsageError(problem);
+  return { at: recorded.at, quotes: quoteLines(changed, isNamed) };
 }
 
 /** Resolves to the quotes of the changed books, computed in a thread that runs the strategy files. */

@@ -87,12 +87,10 @@ export class ProposalDesk {
       const { ask, lines, basis } = await this.#draft(request);
       this.#refuseFull();
       const at = clock.now();
-      const { book, ...asked } = ask;
-      const of = book === undefined ? {} : { book };
       const box = new Mailbox(bot.stateDir, 'proposal');
       // Content as a later read returns it, so that the digest stays valid.
       const written = JSON.parse(
-        box.textOf({ id, at, expiresAt: at + PROPOSAL_MS, ...asked, ...of, basis, lines, digest: '' }),
+        box.textOf({ id, at, expiresAt: at + PROPOSAL_MS, ...ask, basis, lines, digest: '' }),
       ) as Omit<Proposal, 'id'>;
       const proposal: Proposal = { ...written, id, digest: proposalDigest(bot, { ...written, id }) };
       prune(bot, this.list());
@@ -118,9 +116,7 @@ export class ProposalDesk {
     const basis = basisNow();
     const asked = { id: newId(), reason: ask.reason, by: ask.agent, via: 'agent' } as const;
     const lines =
-      file === null
-        ? await preview(askOfAgent(ask.action, asked, ask.minutes, ask.book, clock.now()))
-        : changesForAgent(bot, file, clock.now());
+      file === null ? await preview(askOfAgent(asked, ask, clock.now())) : changesForAgent(bot, file, clock.now());
     if (basisNow() !== basis)
       throw new UsageError('the state of the bot changed during the preview; send the request again');
     return { ask, basis, lines: cutLines(lines) };

@@ -212,24 +212,18 @@ function recordDecision(
  * Returns the action of a proposal as a request by the person who approves it. `fileDigest`: SHA-256 (hex) of the file
  * that a reload must apply; `null` for another action.
  */
-function askOf(
-  { id, action, reason, agent, minutes, book }: Proposal,
-  by: string,
-  fileDigest: string | null,
-  now: Millis,
-): ActionAsk {
+function askOf(proposal: Proposal, by: string, fileDigest: string | null, now: Millis): ActionAsk {
+  const { id, action, reason, agent } = proposal;
   const asked = { id, reason, by, agent, via: 'agent' } as const;
-  if (action !== 'reload') return askOfAgent(action, asked, minutes, book, now);
+  if (action !== 'reload') return askOfAgent(asked, proposal, now);
   if (fileDigest === null) throw new Error('a reload needs the digest of its file');
   return { ...asked, action, digest: fileDigest };
 }
 
 /** Returns an action that an agent asks for, with the book and the end of a pause. */
 export function askOfAgent(
-  action: ProposedAction,
   asked: Pick<ActionAsk, 'id' | 'reason' | 'by' | 'via' | 'agent'>,
-  minutes: number | null,
-  book: string | undefined,
+  { action, minutes, book }: Pick<Proposal, 'action' | 'minutes' | 'book'>,
   now: Millis,
 ): ActionAsk {
   const of = book === undefined ? {} : { book };

@@ -68,6 +68,14 @@ export type BookPreview = {
   readonly quotes: readonly string[];
 };
 
+/** Returns the problems of previews, one line for each book with one. `isNamed`: whether lines name their book. */
+export const problemLines = (previews: readonly BookPreview[], isNamed: boolean): readonly string[] =>
+  previews.flatMap(({ book, problem }) => (problem === null ? [] : [isNamed ? `${book}: ${problem}` : problem]));
+
+/** Returns the quotes of previews. `isNamed`: whether the name of the book precedes its quotes. */
+export const quoteLines = (previews: readonly BookPreview[], isNamed: boolean): readonly string[] =>
+  previews.flatMap(({ book, quotes }) => [...(isNamed ? [`${book}:`] : []), ...quotes]);
+
 /** Returns the previews of the books that the run has, in the order of the configuration. */
 export function recordedPreviews(config: Config, { moment, markets, at }: RecordedNow): readonly BookPreview[] {
   const { engine, setup, books: recorded } = moment;

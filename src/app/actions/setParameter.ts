@@ -74,10 +74,11 @@ export function plannedChange(bot: WhichBot, { key, value, digest, book }: SetAs
   if (digest !== undefined && digest !== reloaded)
     throw new UsageError(`${file} has changed since it was shown; preview the change again`);
   const shown = (of: Config): Config => booksOf(of).find(one => one.book === (book ?? config.book))!;
-  const run = lastRunOf(bot, book ?? config.book);
+  const run = lastRunOf(bot, shown(config));
   const refusal = parameterRefusal(shown(config), key, value, run);
   if (refusal !== null) throw new UsageError(refusal);
   const typed = value === null ? null : typedParameter(shown(config), key, value, run);
+  const from = parameterText(shown(config), key, run);
   const changed = changedYaml(text, place.path, typed);
   if (!changed.ok) throw new UsageError(`${file}: ${key} cannot be changed: ${changed.problem}`);
   const next = configOfText(file, changed.text);
@@ -94,19 +95,23 @@ export function plannedChange(bot: WhichBot, { key, value, digest, book }: SetAs
     before,
     after: { text: changed.text, digest: digestOf(changed.text), config: next },
     reloads: { before: reloaded, after: reloadDigestOf(changed.text, next) },
-    from: parameterText(shown(config), key, run),
+    from,
     to: parameterText(shown(next), key),
     books: place.books,
     lines: [
       // The default of a strategy file is not in the configuration.
-      ...changes.map(each => changeText({ ...each, from: each.from ?? parameterText(shown(config), key, run) })),
+      ...changes.map(each => changeText({ ...each, from: each.from ?? from })),
       ...sharedText(key, place.books),
     ],
   };
 }
 
-/** Returns the configuration of a book in the last run; `null` if there is none. */
-export function lastRunOf({ stateDir }: WhichBot, book: string): Config | null {
+/**
+ * Returns the configuration of a book in the last run, which has the defaults of its strategy file; `null` if there is
+ * none, or if the book has no strategy file.
+ */
+export function lastRunOf({ stateDir }: WhichBot, { book, strategy }: Config): Config | null {
+  if (!('file' in strategy)) return null;
   try {
     return booksOf(lastConfigOf(stateDir)).find(one => one.book === book) ?? null;
   } catch {

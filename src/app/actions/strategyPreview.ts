@@ -10,7 +10,7 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
 import { harmless } from '../run/childProcess.ts';
 import { changeText, comparableTo, concerns, isOwnStrategyKey } from '../run/reloading.ts';
-import { recordedNow, recordedPreviews } from './recordedPreview.ts';
+import { problemLines, quoteLines, recordedNow, recordedPreviews } from './recordedPreview.ts';
 
 export type StrategyPreviewAsk = {
   /** Path of the configuration; relative paths in `text` refer to its folder. */
@@ -78,9 +78,7 @@ export function strategyPreview(
     const shown = books ?? (changed.length > 0 ? changed : files);
     const checked = books ?? files;
     const previews = recordedPreviews(config, recorded).filter(({ book }) => checked.includes(book));
-    const refused = previews.flatMap(({ book, problem }) =>
-      problem === null ? [] : [isNamed ? `${book}: ${problem}` : problem],
-    );
+    const refused = problemLines(previews, isNamed);
     if (refused.length > 0) return { refused };
     const own = changes.filter(({ key }) => isOwnStrategyKey(key, config) && !isIdentityKey(key));
     const added = shown.filter(symbol => previews.every(({ book }) => book !== symbol));
@@ -88,9 +86,10 @@ export function strategyPreview(
       at: recorded.at,
       changes: own.map(changeText),
       quotes: [
-        ...previews
-          .filter(({ book }) => shown.includes(book))
-          .flatMap(({ book, quotes }) => [...(isNamed ? [`${book}:`] : []), ...quotes]),
+        ...quoteLines(
+          previews.filter(({ book }) => shown.includes(book)),
+          isNamed,
+        ),
         ...added.map(book => `${book}: the running bot does not have this book yet, so its quotes are not known`),
       ],
     };

@@ -132,7 +132,7 @@ export function shownParameters(bot: WhichBot, book?: string): ShownParameters {
     )
     .slice(-CHANGES_MAX)
     .toReversed();
-  const parameters = listedParameters(shown, lastRunOf(bot, shown.book)).flatMap(each => {
+  const parameters = listedParameters(shown, lastRunOf(bot, shown)).flatMap(each => {
     const place = parameterPlace(config, text, each.key, book);
     if (typeof place === 'string') return [];
     return [books.length === 1 ? each : { ...each, books: place.books }];
