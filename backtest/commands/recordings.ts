@@ -1,6 +1,7 @@
 /** Recordings that the flags of a research command select. */
 import type { Command } from 'commander';
 import { symbolsOf, type Config } from '../../src/config.ts';
+import { BOOK_NAME } from '../../src/core/index.ts';
 import { booksIn, isStoredTape, openStoredTape, type Tape } from '../../src/tape/index.ts';
 import { pathName } from '../app/compare/compareTapes.ts';
 import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
@@ -72,8 +73,8 @@ export async function tapesIn(
 export async function referenceTapes(given: readonly string[]): Promise<ReferenceTapes> {
   const tapes = new Map<string, Tape>();
   for (const text of given) {
-    const [, book, dir] = /^([a-z0-9]{2,12}_[a-z0-9]{2,12})=(.+)$/s.exec(text) ?? [];
-    if (book === undefined || dir === undefined)
+    const [, book, dir] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+    if (book === undefined || dir === undefined || !BOOK_NAME.test(book))
       throw new UsageError(`--reference: expected BOOK=DIR, like btc_usd=tapes/btc_usd, found ${JSON.stringify(text)}`);
     if (tapes.has(book)) throw new UsageError(`--reference: ${book} is given twice`);
     tapes.set(book, await tapeOf(dir, book));

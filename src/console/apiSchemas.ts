@@ -2,6 +2,7 @@
  * Routes of the HTTP API with the schemas of their requests and answers. The server validates requests by these
  * schemas, and the OpenAPI document is generated from them.
  */
+import { BOOK_NAME } from '../core/index.ts';
 import type { Role } from './access.ts';
 
 /** JSON Schema, as OpenAPI 3.1 and the server's validator read it. */
@@ -31,9 +32,6 @@ export type ApiAction = (typeof API_ACTIONS)[number];
 
 /** Actions that an agent can propose. */
 export const API_PROPOSED = ['pause', 'reduce', 'cancel', 'halt', 'reload'] as const;
-
-/** Pattern of the symbol of a book in a request. */
-export const BOOK_PATTERN = /^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/;
 
 /** Maximum length of the body of a request, in bytes. */
 export const API_BODY_MAX = 8_192;
@@ -65,7 +63,7 @@ const said = {
     description: 'Name of the operator, for the record; not verified',
   },
 };
-const book: ApiSchema = { type: 'string', pattern: BOOK_PATTERN.source };
+const book: ApiSchema = { type: 'string', pattern: BOOK_NAME.source };
 /** Query of a read of one book. */
 const ofBook = { book: { ...book, description: 'Book to read, if the bot has several; if omitted, all books' } };
 /** Book of a parameter, of a bot with several. */
@@ -115,7 +113,7 @@ const changeOver: ApiSchema = {
   type: 'object',
   properties: { key: { type: 'string' }, value: { type: ['string', 'null'] }, book: { type: 'string' } },
   required: ['key', 'value'],
-  description: 'Change that restores the earlier value of the parameter',
+  description: 'Change that restores the earlier value; absent if the API cannot make it, as for a tightened limit',
 };
 /**
  * Returns the query of a list that has a maximum number of elements. `pattern` accepts the numbers from 1 to `most`.

@@ -1,5 +1,6 @@
 /** Trials and results as exchanged with other machines: plain data, validated by the process that receives them. */
 import { z } from 'zod';
+import { BOOK_NAME } from '../../../src/core/index.ts';
 import { MODEL_NAMES, type LatencySpec } from '../../index.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { MEASURE_NAMES } from '../tune/measures.ts';
@@ -9,7 +10,7 @@ const TEXT_MAX = 262_144;
 const NUMBERS_MAX = 1_000_000;
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const book = z.string().regex(/^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/);
+const book = z.string().regex(BOOK_NAME);
 const ms = z.number().min(0).max(1e9);
 const numbers = z.array(z.number()).max(NUMBERS_MAX);
 

@@ -1,5 +1,6 @@
 /** Schema of a study's YAML, with defaults and bounds. Unknown keys are rejected. */
 import { z } from 'zod';
+import { BOOK_NAME } from '../../../src/core/index.ts';
 import { MODEL_NAMES } from '../../index.ts';
 import { sessionOf } from '../../../src/tape/index.ts';
 import { MEASURE_NAMES } from './measures.ts';
@@ -102,9 +103,7 @@ const pruning = z.strictObject({
 export const studySchema = z.strictObject({
   config: path,
   tapes: z.array(tape).min(1).max(1_000),
-  reference: z
-    .record(z.string().regex(/^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/, 'expected a book like btc_usd'), path)
-    .default({}),
+  reference: z.record(z.string().regex(BOOK_NAME, 'expected a book like btc_usd'), path).default({}),
   parameters: z
     .record(z.string(), parameter)
     .refine(given => Object.keys(given).length > 0, 'expected at least one parameter'),

@@ -50,7 +50,10 @@ export type PlannedChange = {
   readonly lines: readonly string[];
 };
 
-/** Result of a change. `undo`: change that restores the earlier value; `null` removes the key. */
+/**
+ * Result of a change. `undo`: change that restores the earlier value, if a page can make it; the value `null` removes
+ * the key.
+ */
 export type SetEnd = ActionEnd & {
   readonly undo?: { readonly key: string; readonly value: string | null; readonly book?: string };
 };
@@ -176,7 +179,7 @@ type Changing = MailMessage<'changing'>;
 export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Promise<SetEnd> {
   await recoverChange(bot, clock);
   const dir = stateDirOf(bot);
-  const recorded = recordedEnd(dir, ask);
+  const recorded = recordedEnd(bot, ask);
   if (recorded !== null) return recorded;
   const digest = plannedChange(bot, ask).reloads.before;
   await assertFileApplied(bot, { ...ask, id: randomUUID() }, digest, clock);
@@ -212,20 +215,39 @@ export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Prom
  * Returns the result that the journal has under the id of the request; `null` if it has none.
  * @throws UsageError if that result is of another request.
  */
-function recordedEnd(dir: string, ask: SetAsk): SetEnd | null {
+function recordedEnd(bot: WhichBot, ask: SetAsk): SetEnd | null {
   const { id, by, key, book } = ask;
-  const found = actionsIn(dir).find(each => each.id === id);
+  const found = actionsIn(stateDirOf(bot)).find(each => each.id === id);
   if (found === undefined) return null;
   const { end, lines, change } = found;
   if (found.by !== by || found.book !== book || change === undefined || !isAskedChange(change, ask))
     throw new UsageError(`${id}: another action was executed under this id; use a new id`);
-  return { end, lines, ...(end === 'done' ? { undo: undoOf(key, change.from, book) } : {}) };
+  return { end, lines, ...(end === 'done' ? undoOf(bot, key, change.from, book) : {}) };
 }
 
-const undoOf = (key: string, value: string | null, book: string | undefined): NonNullable<SetEnd['undo']> => ({
-  ...{ key, value },
-  ...(book !== undefined && { book }),
-});
+/** Returns the change that restores the earlier value; nothing if a page cannot make it, as for a tightened limit. */
+function undoOf(bot: WhichBot, key: string, value: string | null, book: string | undefined): Pick<SetEnd, 'undo'> {
+  let config: Config;
+  try {
+    ({ config } = readConfigText(parameterFileOf(bot)));
+  } catch {
+    return {};
+  }
+  if (!canUndo(bot, config, { key, from: value, ...(book !== undefined && { book }) })) return {};
+  return { undo: { key, value, ...(book !== undefined && { book }) } };
+}
+
+/** Whether a page can restore the value that a key had before a change; false if the key has that value again. */
+export function canUndo(
+  bot: WhichBot,
+  config: Config,
+  { key, from, book }: { readonly key: string; readonly from: string | null; readonly book?: string },
+): boolean {
+  const shown = booksOf(config).find(one => one.book === (book ?? config.book));
+  if (shown === undefined) return false;
+  const run = lastRunOf(bot, shown);
+  return parameterText(shown, key, run) !== from && parameterRefusal(shown, key, from, run) === null;
+}
 
 async function appliedOrRestored(
   bot: WhichBot,
@@ -390,7 +412,7 @@ function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): Se
   // Another process may have settled this change, and begun another.
   if (now === null || now.id === id) box.remove();
   rmSync(earlierFilePath(dir, record), { force: true });
-  return { end: end.end, lines, ...(end.end === 'done' ? { undo: undoOf(key, from, book) } : {}) };
+  return { end: end.end, lines, ...(end.end === 'done' ? undoOf(bot, key, from, book) : {}) };
 }
 
 /** Returns the path of the copy of the earlier file, which exists during a change. */

@@ -6,7 +6,7 @@ import { booksOf, listedParameters, parameterPlace } from '../../config.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
 import { reloadedFile } from '../actions/reloadChanges.ts';
-import { lastRunOf, parameterFileOf, recoverChange } from '../actions/setParameter.ts';
+import { canUndo, lastRunOf, parameterFileOf, recoverChange } from '../actions/setParameter.ts';
 import { actionsIn, actionTail, type ActionEntry } from '../actions/actionJournal.ts';
 import { bookOfAsk } from '../actions/actionBook.ts';
 import {
@@ -131,7 +131,8 @@ export function shownParameters(bot: WhichBot, book?: string): ShownParameters {
       end === 'done' && change ? [{ at, by, reason, ...(of !== undefined && { book: of }), ...change }] : [],
     )
     .slice(-CHANGES_MAX)
-    .toReversed();
+    .toReversed()
+    .map(each => ({ ...each, canUndo: canUndo(bot, config, each) }));
   const parameters = listedParameters(shown, lastRunOf(bot, shown)).flatMap(each => {
     const place = parameterPlace(config, text, each.key, book);
     if (typeof place === 'string') return [];

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { loadConfig, withFileIn } from '../../config.ts';
 import { PAUSE_MINUTES_MAX } from '../../console/index.ts';
+import { BOOK_NAME } from '../../core/index.ts';
 import { PROPOSED_ACTIONS } from '../../live/mailbox/kinds.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
 import { isBookAction } from '../actions/actions.ts';
@@ -44,7 +45,7 @@ const minutes = z
   .optional()
   .describe('Duration of a pause in minutes; if omitted, until a resume');
 
-const symbol = z.string().regex(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/);
+const symbol = z.string().regex(BOOK_NAME);
 /** Argument of a read of one book. */
 const ofBook = { book: symbol.optional().describe('Book, of a bot with several; if omitted, all books') };
 /** Argument of an action that can apply to one book. */

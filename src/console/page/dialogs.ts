@@ -420,7 +420,13 @@ export class Dialogs {
                   'li',
                   null,
                   `${new Date(each.at).toISOString().slice(0, 16)}Z ${each.by}: ${each.book === undefined ? '' : `${each.book} `}${each.key}: ${each.from ?? 'not set'} → ${each.to ?? 'not set'} `,
-                  h('button', { type: 'button', onClick: () => choose(each.key, each.from, each.book ?? '') }, 'Undo'),
+                  each.canUndo
+                    ? h(
+                        'button',
+                        { type: 'button', onClick: () => choose(each.key, each.from, each.book ?? '') },
+                        'Undo',
+                      )
+                    : null,
                 ),
               ),
             ),

@@ -496,6 +496,8 @@ export type ShownParameters = {
     readonly reason: string;
     /** Book of the change; absent if it was not of one book. */
     readonly book?: string;
+    /** Whether a page can restore the value before this change; a tightened limit only the file can. */
+    readonly canUndo: boolean;
     readonly key: string;
     readonly from: string | null;
     readonly to: string | null;

@@ -202,6 +202,36 @@ describe('a change', () => {
     expect([text(), left()]).toEqual([shipped, []]);
   });
 
+  test('offers an undo, in its result and in the list of changes, exactly if the undo can be previewed', async () => {
+    const changes: readonly (readonly [key: string, value: string | null])[] = [
+      [KEY, '13'],
+      [REMOVABLE, '600000'],
+      [REMOVABLE, null],
+      ['limits.positionMax', '0.05'],
+      ['limits.ordersMax', '8'],
+      ['limits.orderAmountMax', '0.5'],
+      ['log.level', 'warn'],
+    ];
+    const { set, which, ask } = scene('takes', `${withKey(shipped)}\nlog:\n  level: info\n`);
+    const canPreview = (undo: { readonly key: string; readonly value: string | null }): boolean => {
+      try {
+        return plannedChange(which, ask(undo.value, { key: undo.key })).lines.length > 0;
+      } catch {
+        return false;
+      }
+    };
+    const offered: string[] = [];
+    for (const [key, value] of changes) {
+      const from = shownParameters(which).parameters.find(each => each.key === key)!.value;
+      const { end, undo } = await set(value, { key });
+      expect([key, end, undo !== undefined]).toEqual([key, 'done', canPreview({ key, value: from })]);
+      if (undo !== undefined) offered.push(key);
+    }
+    expect(new Set(offered)).toEqual(new Set([KEY, REMOVABLE, 'log.level']));
+    for (const { key, from, canUndo } of shownParameters(which).changes)
+      expect([key, canUndo]).toEqual([key, canPreview({ key, value: from })]);
+  });
+
   test('ends with the value in file and bot or in neither, for any answer of the bot and any value', async () => {
     await fc.assert(
       fc.asyncProperty(
