@@ -1,22 +1,20 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openExchange, type EmbeddedExchange } from './embeddedExchange.ts';
 import { keysOf } from './jsonPage.ts';
-import { Bench, complaints, puntas, ran, ROOT, sharedPuntas, type Program } from './program.ts';
+import { Bench, complaints, puntas, ran, ROOT } from './program.ts';
 
 const bench = new Bench();
 const taken = createServer();
 let port = 0;
-let exchange: Program;
-let account = { url: '', key: '', secret: '' };
+let exchange: EmbeddedExchange;
 
 beforeAll(async () => {
   await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
   port = (taken.address() as AddressInfo).port;
-  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config()]);
-  const [line] = await exchange.sees(/\{"url".*\}/);
-  account = JSON.parse(line) as typeof account;
-  expect(Object.keys(account)).toEqual(keysOf('exchange').filter(key => !/^(books$|elsewhere)/.test(key)));
+  exchange = await openExchange(bench.config());
+  expect(Object.keys(exchange.face)).toEqual(keysOf('exchange').filter(key => !/^(books$|elsewhere)/.test(key)));
 });
 
 test('puntas exchange prints the keys that its page lists, those of a second exchange and of several books too', async () => {
@@ -32,8 +30,7 @@ test('puntas exchange prints the keys that its page lists, those of a second exc
 
 afterAll(async () => {
   taken.close();
-  exchange.signal('SIGTERM');
-  await exchange.ended;
+  await exchange.close();
   bench.clear();
 });
 
@@ -46,11 +43,10 @@ const sandbox = (from: RegExp | string, to: string) => bench.config('sandbox', r
 /** The live configuration, pointed at the exchange that runs beside. */
 const live = (change: (text: string) => string = text => text) =>
   bench.config('live', text =>
-    change(text.replace('https://api.bitso.com', account.url).replace(/^ *streamUrl:.*\n/m, '')),
+    change(text.replace('https://api.bitso.com', exchange.url).replace(/^ *streamUrl:.*\n/m, '')),
   );
 const keys = (changes: Readonly<Record<string, string>> = {}) => ({
-  PUNTAS_API_KEY: account.key,
-  PUNTAS_API_SECRET: account.secret,
+  ...exchange.keys,
   ...changes,
 });
 
@@ -156,7 +152,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'a secret that is missing': {
     args: () => run(live()),
-    env: () => ({ PUNTAS_API_KEY: account.key }),
+    env: () => ({ PUNTAS_API_KEY: exchange.keys.PUNTAS_API_KEY }),
     code: 2,
     says: /PUNTAS_API_SECRET is not set; set it to the value, or PUNTAS_API_SECRET_FILE to the path of a file with the value/,
   },

@@ -2,19 +2,19 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { Bench, printed, puntas, ran, sharedPuntas, type Program } from './program.ts';
+import { openExchange, type EmbeddedExchange } from './embeddedExchange.ts';
+import { Bench, printed, puntas, ran } from './program.ts';
 
 const bench = new Bench();
 const BOOKS = ['btc_mxn', 'eth_mxn', 'btc_usd'];
-let exchange: Program;
+let exchange: EmbeddedExchange;
 let environment: Record<string, string> = {};
 let config = '';
 let state = '';
 
 beforeAll(async () => {
-  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config('desk')]);
-  const account = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as { url: string; key: string; secret: string };
-  environment = { PUNTAS_API_KEY: account.key, PUNTAS_API_SECRET: account.secret };
+  exchange = await openExchange(bench.config('desk'));
+  environment = exchange.keys;
   config = bench.config('desk', text => {
     const tree = parse(text) as { state: { dir: string }; timing: object };
     state = tree.state.dir;
@@ -22,14 +22,13 @@ beforeAll(async () => {
     const budgets = { publicPerMinute: 100_000, privatePerMinute: 100_000 };
     return stringify({
       ...tree,
-      exchange: { kind: 'remote', restUrl: account.url, budgets, requestTimeoutMs: 5_000 },
+      exchange: { kind: 'remote', restUrl: exchange.url, budgets, requestTimeoutMs: 5_000 },
     });
   });
 });
 
 afterAll(async () => {
-  exchange.signal('SIGTERM');
-  await exchange.ended;
+  await exchange.close();
   bench.clear();
 });
 

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkText } from '../../src/cli/commands/conformance.ts';
 import type { ConformanceCheck } from '../../src/core/index.ts';
+import { openExchange } from './embeddedExchange.ts';
 import { keysOf } from './jsonPage.ts';
-import { Bench, printed, puntas, ran } from './program.ts';
+import { Bench, printed, ran } from './program.ts';
 
 const bench = new Bench();
 afterAll(() => bench.clear());
@@ -109,21 +110,14 @@ describe('conformance', () => {
   });
 
   test('only reads a real exchange, places orders with --yes, and trades with --trade', async () => {
-    const exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
+    const exchange = await openExchange(bench.config());
     try {
-      const face = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as Record<
-        'url' | 'operator' | 'operatorToken',
-        string
-      >;
-      const operated = async (method: string, path: string, body: object): Promise<unknown> => {
-        const headers = { authorization: `Bearer ${face.operatorToken}`, connection: 'close' };
-        const reply = await fetch(`${face.operator}/${path}`, { method, headers, body: JSON.stringify(body) });
-        return reply.json();
-      };
-      await operated('PATCH', 'switches', { publicPerMinute: 100_000, privatePerMinute: 100_000 });
       const balances = { btc: '1', mxn: '1000000' };
-      const { key, secret } = (await operated('POST', 'accounts', { balances })) as { key: string; secret: string };
-      const live = bench.config('live', text => text.replace('https://api.bitso.com', face.url));
+      const { key, secret } = (await exchange.operate('POST', 'accounts', { balances })) as {
+        key: string;
+        secret: string;
+      };
+      const live = bench.config('live', text => text.replace('https://api.bitso.com', exchange.url));
       const verdictsWith = async (flags: readonly string[]) => {
         const environment = { PUNTAS_API_KEY: key, PUNTAS_API_SECRET: secret };
         const ended = await ran(['conformance', '-c', live, '--json', ...flags], environment);
@@ -142,8 +136,7 @@ describe('conformance', () => {
       const trading = await verdictsWith(['--yes', '--trade']);
       expect([trading.get('buy at once'), trading.get('balances after the sell')]).toEqual(['pass', 'pass']);
     } finally {
-      exchange.signal('SIGTERM');
-      await exchange.ended;
+      await exchange.close();
     }
   });
 

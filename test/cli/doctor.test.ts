@@ -9,46 +9,36 @@ import { clockFinding } from '../../src/app/doctor/clockFinding.ts';
 import { ClockGap } from '../../src/messages/clockGap.ts';
 import type { Finding } from '../../src/app/doctor/finding.ts';
 import { withOpenHedge } from '../live/openHedge.ts';
+import { openExchange, type EmbeddedExchange } from './embeddedExchange.ts';
 import { keysOf } from './jsonPage.ts';
-import { Bench, printed, puntas, ran, sharedPuntas, type Program } from './program.ts';
+import { Bench, printed, puntas, ran } from './program.ts';
 
 type Told = { readonly pass: number; readonly fail: number; readonly findings: readonly Finding[]; left: string[] };
 type Account = { readonly id: string; readonly key: string; readonly secret: string };
 
 const bench = new Bench();
-let exchange: Program;
-let face = { url: '', operator: '', operatorToken: '' };
+let exchange: EmbeddedExchange;
 let account: Account;
 
-const operator = async (method: string, path: string, body: object): Promise<unknown> => {
-  const headers = { authorization: `Bearer ${face.operatorToken}`, connection: 'close' };
-  const reply = await fetch(`${face.operator}/${path}`, { method, headers, body: JSON.stringify(body) });
-  if (!reply.ok) throw new Error(await reply.text());
-  return reply.json();
-};
 const open = async (): Promise<Account> =>
-  (await operator('POST', 'accounts', { balances: { btc: '1', mxn: '1000000' } })) as Account;
+  (await exchange.operate('POST', 'accounts', { balances: { btc: '1', mxn: '1000000' } })) as Account;
 
 beforeAll(async () => {
-  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config()]);
-  face = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as typeof face;
-  // Thirty looks within a minute, as no person asks for them.
-  await operator('PATCH', 'switches', { publicPerMinute: 100_000 });
+  exchange = await openExchange(bench.config());
   account = await open();
 });
 
 afterAll(async () => {
-  exchange.signal('SIGTERM');
-  await exchange.ended;
+  await exchange.close();
   bench.clear();
 });
 
 /** The live configuration at the exchange that runs beside. */
-const live = (from: RegExp | string = /$^/, to = '', url = face.url) =>
+const live = (from: RegExp | string = /$^/, to = '', url = exchange.url) =>
   bench.config('live', text =>
     text
       .replace('https://api.bitso.com', url)
-      .replace(/streamUrl: .*/, `streamUrl: ${face.url.replace('http', 'ws')}`)
+      .replace(/streamUrl: .*/, `streamUrl: ${exchange.stream}`)
       .replace(from, to),
   );
 const keys = ({ key, secret }: Account) => ({ PUNTAS_API_KEY: key, PUNTAS_API_SECRET: secret });
@@ -151,7 +141,7 @@ describe('what is wrong fails, with what to do', () => {
 });
 
 test('orders of its own that live take nothing away: of a bot that runs, and of one that was killed', async () => {
-  const small = (await operator('POST', 'accounts', { balances: { btc: '0.0012', mxn: '1800' } })) as Account;
+  const small = (await exchange.operate('POST', 'accounts', { balances: { btc: '0.0012', mxn: '1800' } })) as Account;
   const config = live();
   const bot = puntas(['run', '-c', config], keys(small));
   await bot.sees(/bid \d+ .*ask \d+/);
@@ -198,7 +188,7 @@ describe('the order', () => {
 
   test('that the exchange refuses for good halts, as a bot would, and says so', async () => {
     const closed = await open();
-    await operator('PATCH', `accounts/${closed.id}`, { trading: false });
+    await exchange.operate('PATCH', `accounts/${closed.id}`, { trading: false });
     const { code, of } = await asked(live(), ['--order', '--yes'], closed);
     expect(of('order')[0]?.says).toMatch(
       /-1\): trading is halted \(place was refused with .*\); two reads found no open orders/,
@@ -212,7 +202,7 @@ describe('the order', () => {
       const { method, url = '', headers } = incoming;
       const isPlacement = method === 'POST' && url.endsWith('/orders');
       placements += Number(isPlacement);
-      const onward = request(new URL(url, face.url), { method, headers }, reply => {
+      const onward = request(new URL(url, exchange.url), { method, headers }, reply => {
         if (isPlacement) incoming.socket.destroy();
         else {
           outgoing.writeHead(reply.statusCode ?? 500, reply.headers);

@@ -3,28 +3,26 @@ import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMAND_FILES } from '../../src/cli/commands/index.ts';
-import { Bench, puntas, ran, sharedPuntas, type Program } from './program.ts';
+import { openExchange, type EmbeddedExchange } from './embeddedExchange.ts';
+import { Bench, puntas, ran } from './program.ts';
 
 const bench = new Bench();
-let exchange: Program;
-let account = { url: '', key: '', secret: '' };
+let exchange: EmbeddedExchange;
 let config = '';
 
 beforeAll(async () => {
-  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config()]);
-  account = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as typeof account;
+  exchange = await openExchange(bench.config());
   config = bench.config('live', text =>
-    text.replace('https://api.bitso.com', account.url).replace(/^ *streamUrl:.*\n/m, ''),
+    text.replace('https://api.bitso.com', exchange.url).replace(/^ *streamUrl:.*\n/m, ''),
   );
 });
 
 afterAll(async () => {
-  exchange.signal('SIGTERM');
-  await exchange.ended;
+  await exchange.close();
   bench.clear();
 });
 
-const keys = () => ({ PUNTAS_API_KEY: account.key, PUNTAS_API_SECRET: account.secret });
+const keys = () => exchange.keys;
 
 describe('an environment in which any certificate passes', () => {
   /** What a command wants besides or instead of `-c FILE`, which every other takes. */

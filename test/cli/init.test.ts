@@ -7,7 +7,8 @@ import { init } from '../../src/app/develop/init.ts';
 import { QUESTION_NAMES, type QuestionName } from '../../src/app/develop/initQuestions.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { memoryLog } from '../memoryLog.ts';
-import { Bench, ran, sharedPuntas, type Program } from './program.ts';
+import { openExchange, type EmbeddedExchange } from './embeddedExchange.ts';
+import { Bench, ran } from './program.ts';
 
 type Written = {
   readonly book: string;
@@ -18,20 +19,17 @@ type Written = {
 };
 
 const bench = new Bench();
-let exchange: Program;
-let face = { url: '', stream: '', key: '', secret: '' };
+let exchange: EmbeddedExchange;
 beforeAll(async () => {
-  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config()]);
-  face = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as typeof face;
+  exchange = await openExchange(bench.config());
 });
 afterAll(async () => {
-  exchange.signal('SIGTERM');
-  await exchange.ended;
+  await exchange.close();
   bench.clear();
 });
 
 const inProcess = () => ({ say: () => undefined, clock: realClock(), seed: 1, openLog: () => memoryLog().log });
-const keys = () => ({ PUNTAS_API_KEY: face.key, PUNTAS_API_SECRET: face.secret });
+const keys = () => exchange.keys;
 const written = (file: string) => parse(readFileSync(file, 'utf8')) as Written;
 
 test.each(['btc_mxn', 'xrp_mxn', 'usd_mxn'])(
@@ -63,8 +61,8 @@ test.each(['123', '007', '1e5', '0x1F', 'true', 'null', 'mm1'])(
 test('answers by flags stand in it as they were said, the fees are those of the key, and the doctor passes it', async () => {
   const file = bench.path('own.yaml');
   const flags = {
-    exchange: face.url,
-    stream: face.stream,
+    exchange: exchange.url,
+    stream: exchange.stream,
     book: 'btc_mxn',
     instance: 'own',
     levels: '3',
@@ -83,11 +81,11 @@ test('answers by flags stand in it as they were said, the fees are those of the 
   const tree = written(file);
   expect(tree).toMatchObject({
     ...{ book: 'btc_mxn', instance: 'own', inventory: { target: '1.5' }, state: { dir: './state-own' } },
-    exchange: { kind: 'remote', restUrl: face.url, streamUrl: face.stream },
+    exchange: { kind: 'remote', restUrl: exchange.url, streamUrl: exchange.stream },
     strategy: { halfSpreadBps: 12.5, levels: 3, amount: '0.002' },
     limits: { positionMax: '0.1', drawdownMax: '900', dayLossMax: '800', ordersMax: 10 },
   });
-  expect(readFileSync(file, 'utf8')).not.toMatch(new RegExp(`${face.key}|${face.secret}|\\(proposed:`));
+  expect(readFileSync(file, 'utf8')).not.toMatch(new RegExp(`${Object.values(exchange.keys).join('|')}|\\(proposed:`));
   const before = readFileSync(file, 'utf8');
   const again = await ran(['init', file, ...args], keys());
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('is not overwritten')]);
@@ -100,7 +98,7 @@ test('answers by flags stand in it as they were said, the fees are those of the 
 
 test('without a key the fee of the entry tier is taken, and said to be that', async () => {
   const file = bench.path('keyless.yaml');
-  const made = await ran(['init', file, '--exchange', face.url, '--book', 'btc_mxn', '--yes']);
+  const made = await ran(['init', file, '--exchange', exchange.url, '--book', 'btc_mxn', '--yes']);
   expect([made.code, made.stderr]).toEqual([
     0,
     expect.stringMatching(/\(first fee tier\); to read the fee of your account, set its API key/),
@@ -117,7 +115,7 @@ test.each([
   ['with a target, from which it starts', false, ['--target', '1.5']],
 ])('what it writes %s also runs on paper, with quotes on both sides, as it says', async (name, isKeyed, flags) => {
   const file = bench.path(`paper-${name.length}.yaml`);
-  const args = ['--exchange', face.url, '--stream', face.stream, '--book', 'btc_mxn', '--yes', ...flags];
+  const args = ['--exchange', exchange.url, '--stream', exchange.stream, '--book', 'btc_mxn', '--yes', ...flags];
   const made = await ran(['init', file, ...args], isKeyed ? keys() : {});
   expect(made.stdout).toContain(`puntas run --paper -c ${file}`);
   expect(made.stdout.includes('check --paper')).toBe(!isKeyed);

@@ -29,6 +29,7 @@ import { REMOTE_TOKEN, TelegramDouble } from '../app/remote/telegramDouble.ts';
 import { doomed } from '../live/crashes.ts';
 import { hedgedWorld, isAccept } from '../live/hedge/hedgedWorld.ts';
 import { Folders } from '../live/states.ts';
+import { openExchange, type EmbeddedExchange } from './embeddedExchange.ts';
 import { Bench, ROOT, endPrograms, puntas, ran } from './program.ts';
 
 const bench = new Bench();
@@ -183,29 +184,19 @@ test('every command that guards money is tried with each of these', () => {
   expect([...IN_ONE_LIFE, ...Object.keys(APART)].sort()).toEqual([...MONEY_COMMANDS].sort());
 });
 
-type Face = {
-  readonly url: string;
-  readonly stream: string;
-  readonly operator: string;
-  readonly operatorToken: string;
-};
-
 describe.skipIf(!existsSync('/dev/full'))('no log line ends what protects money:', () => {
   test.each(SINKS)(
     'with %s behind stdout and stderr every command that places, cancels or watches does what it does otherwise',
     async kind => {
-      const exchange = puntas(['exchange', '--port', '0', '--seed', '3']);
-      const [line] = await exchange.sees(/^\{.*\}$/m);
-      const face = JSON.parse(line) as Face & { readonly key: string; readonly secret: string };
-      const keys = { PUNTAS_API_KEY: face.key, PUNTAS_API_SECRET: face.secret };
+      const exchange = await openExchange(bench.config(), '--seed', '3');
+      const { keys } = exchange;
       const liveOrders = async (): Promise<readonly string[]> => {
-        const answer = await fetch(`${face.operator}/truth`, {
-          headers: { authorization: `Bearer ${face.operatorToken}` },
-        });
         type Truth = {
           readonly accounts: readonly { readonly live_orders: readonly { readonly origin_id: string }[] }[];
         };
-        return ((await answer.json()) as Truth).accounts[0]!.live_orders.map(({ origin_id: id }) => id);
+        return ((await exchange.operate('GET', 'truth')) as Truth).accounts[0]!.live_orders.map(
+          ({ origin_id: id }) => id,
+        );
       };
       const until = async (what: string, is: () => boolean | Promise<boolean>) => {
         for (let i = 0; i < 900; i++) {
@@ -215,7 +206,7 @@ describe.skipIf(!existsSync('/dev/full'))('no log line ends what protects money:
         throw new Error(`not within 90 s: ${what}; live: ${(await liveOrders()).join(' ')}`);
       };
 
-      const { config, state } = remoteConfig(kind, face);
+      const { config, state } = remoteConfig(kind, exchange);
       const full = sink(kind);
       const started = new Set<string>();
       const deaf = (...args: string[]) => {
@@ -291,7 +282,10 @@ describe.skipIf(!existsSync('/dev/full'))('no log line ends what protects money:
   );
 });
 
-function remoteConfig(kind: string, { url, stream }: Face): { readonly config: string; readonly state: string } {
+function remoteConfig(
+  kind: string,
+  { url, stream }: EmbeddedExchange,
+): { readonly config: string; readonly state: string } {
   const state = bench.path(`state of ${kind}`);
   const tree = {
     ...{

@@ -3,26 +3,17 @@ import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { latchIn } from '../../src/live/safety/latch.ts';
+import { openExchange, type EmbeddedExchange } from './embeddedExchange.ts';
 import { Bench, puntas, type Program } from './program.ts';
 
 const bench = new Bench();
 afterAll(() => bench.clear());
 
-type Face = { readonly url: string; readonly key: string; readonly secret: string; readonly operator: string };
-type Operate = (method: string, path: string, body?: object) => Promise<unknown>;
+type Operate = EmbeddedExchange['operate'];
 
 /** An exchange and a bot that trades there, each a process, and the way of an operator; both are ended afterwards. */
 async function trading(use: (bot: Program, operate: Operate, state: string) => Promise<void>): Promise<void> {
-  const exchange = puntas(['exchange', '-c', bench.config(), '--port', '0']);
-  const [line] = await exchange.sees(/^\{"url".*$/m);
-  const face = JSON.parse(line) as Face & { readonly operatorToken: string };
-  const headers = { authorization: `Bearer ${face.operatorToken}`, 'content-type': 'application/json' };
-  const operate: Operate = async (method, path, body) => {
-    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
-    const reply = await fetch(`${face.operator}/${path}`, init);
-    expect(reply.status).toBe(200);
-    return reply.json();
-  };
+  const { url, keys, operate, close } = await openExchange(bench.config());
   const tree = parse(readFileSync(bench.config(), 'utf8')) as Record<string, unknown>;
   const { dir: state } = tree['state'] as { readonly dir: string };
   const file = bench.file(
@@ -31,18 +22,17 @@ async function trading(use: (bot: Program, operate: Operate, state: string) => P
       ...tree,
       // So that the market's next move makes it place anew.
       strategy: { ...(tree['strategy'] as object), refreshToleranceBps: 0.2 },
-      exchange: { kind: 'remote', restUrl: `${face.url}/api`, stream: false },
+      exchange: { kind: 'remote', restUrl: `${url}/api`, stream: false },
     }),
   );
-  const bot = puntas(['run', '-c', file, '--json'], { PUNTAS_API_KEY: face.key, PUNTAS_API_SECRET: face.secret });
+  const bot = puntas(['run', '-c', file, '--json'], keys);
   try {
     await bot.sees(/"msg":"quoting"/);
     await use(bot, operate, state);
     expect(latchIn(state).read()).toBeNull();
   } finally {
     bot.signal('SIGKILL');
-    exchange.signal('SIGTERM');
-    await Promise.all([bot.ended, exchange.ended]);
+    await Promise.all([bot.ended, close()]);
   }
 }
 

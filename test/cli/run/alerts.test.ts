@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { receivers, SECRET, TOKEN } from '../../alerts/receivers.ts';
+import { openExchange, type EmbeddedExchange } from '../embeddedExchange.ts';
 import { Bench, puntas, ran, type Program } from '../program.ts';
 
 const bench = new Bench();
@@ -13,7 +14,8 @@ const begin = (...args: Parameters<typeof puntas>): Program => {
 };
 let at: Awaited<ReturnType<typeof receivers>>;
 let config: string;
-let keys: Record<string, string>;
+let exchange: EmbeddedExchange;
+let keys: EmbeddedExchange['keys'];
 const TOLD = { PUNTAS_TELEGRAM_TOKEN: TOKEN, PUNTAS_ALERT_WEBHOOK_SECRET: SECRET };
 
 /** Both receivers have it. */
@@ -24,13 +26,12 @@ const comes = async (text: RegExp): Promise<void> => {
 
 beforeAll(async () => {
   at = await receivers();
-  const exchange = begin(['exchange', '--port', '0', '-c', bench.config()]);
-  const face = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as Record<string, string>;
-  keys = { PUNTAS_API_KEY: face['key']!, PUNTAS_API_SECRET: face['secret']! };
+  exchange = await openExchange(bench.config());
+  ({ keys } = exchange);
   config = bench.config('sandbox', text =>
     stringify({
       ...(parse(text) as object),
-      exchange: { kind: 'remote', restUrl: face['url'], streamUrl: face['stream'] },
+      exchange: { kind: 'remote', restUrl: exchange.url, streamUrl: exchange.stream },
       sentinel: { ttlMs: 5_000 },
       alerts: {
         webhook: { url: `${at.url}/hook` },
@@ -46,6 +47,7 @@ afterAll(async () => {
     program.signal('SIGTERM');
     await program.ended;
   }
+  await exchange.close();
   at.close();
   bench.clear();
 });

@@ -2,11 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { receivers, SECRET, TOKEN } from '../../alerts/receivers.ts';
+import { openExchange, type EmbeddedExchange } from '../embeddedExchange.ts';
 import { Bench, puntas, ran, type Program } from '../program.ts';
 
 const bench = new Bench();
 const running: Program[] = [];
 let at: Awaited<ReturnType<typeof receivers>>;
+let exchange: EmbeddedExchange;
 let keys: Record<string, string>;
 let config: string;
 let lossy: string;
@@ -35,12 +37,8 @@ const linesWith = (words: string): readonly string[] =>
 
 beforeAll(async () => {
   at = await receivers();
-  const exchange = begin(['exchange', '--port', '0', '-c', bench.config('desk')]);
-  const account = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as Record<string, string>;
-  keys = {
-    ...{ PUNTAS_API_KEY: account['key']!, PUNTAS_API_SECRET: account['secret']! },
-    ...{ PUNTAS_TELEGRAM_TOKEN: TOKEN, PUNTAS_ALERT_WEBHOOK_SECRET: SECRET },
-  };
+  exchange = await openExchange(bench.config('desk'));
+  keys = { ...exchange.keys, PUNTAS_TELEGRAM_TOKEN: TOKEN, PUNTAS_ALERT_WEBHOOK_SECRET: SECRET };
   let dir: unknown;
   const written = (change: (desk: Desk) => Desk): string =>
     bench.config('desk', text => {
@@ -50,7 +48,7 @@ beforeAll(async () => {
         ...change(tree),
         state: dir,
         exchange: {
-          ...{ kind: 'remote', restUrl: account['url'], requestTimeoutMs: 5_000 },
+          ...{ kind: 'remote', restUrl: exchange.url, requestTimeoutMs: 5_000 },
           budgets: { publicPerMinute: 100_000, privatePerMinute: 100_000 },
         },
         alerts: {
@@ -73,6 +71,7 @@ afterAll(async () => {
     program.signal('SIGTERM');
     await program.ended;
   }
+  await exchange.close();
   at.close();
   bench.clear();
 });

@@ -1,6 +1,7 @@
 /** A bot whose reference price comes from another exchange in another process, which is killed and comes back. */
 import { afterAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { openExchange } from '../embeddedExchange.ts';
 import { Bench, endPrograms, puntas, ran, type Program } from '../program.ts';
 
 const bench = new Bench();
@@ -10,9 +11,8 @@ afterAll(async () => {
 });
 
 async function exchangeAt(port: string): Promise<{ readonly there: Program; readonly url: string }> {
-  const there = puntas(['exchange', '--port', port, '--seed', '7', '-c', bench.config()]);
-  const [line] = await there.sees(/\{"url".*\}/);
-  return { there, url: (JSON.parse(line) as { url: string }).url };
+  const { program: there, url } = await openExchange(bench.config(), '--seed', '7', '--port', port);
+  return { there, url };
 }
 
 test('quotes follow the other exchange, go within seconds when it is killed, with the reason, and return with it', async () => {

@@ -8,26 +8,19 @@ import { EXIT } from '../../../src/messages/exits.ts';
 import { readPaperAccount } from '../../../src/live/state/paperAccount.ts';
 import type { AccountHoldings } from '../../../src/sandbox/venue/accounts.ts';
 import { storedText, valueOfStored } from '../../../src/sandbox/venue/storedText.ts';
-import { Bench, puntas, ran, sharedPuntas, type Program } from '../program.ts';
+import { openExchange, type EmbeddedExchange } from '../embeddedExchange.ts';
+import { Bench, puntas, ran, type Program } from '../program.ts';
 
 const bench = new Bench();
-let exchange: Program;
+let exchange: EmbeddedExchange;
 let url = '';
 
 beforeAll(async () => {
-  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config()]);
-  const [line] = await exchange.sees(/\{"url".*\}/);
-  const face = JSON.parse(line) as { url: string; operator: string; operatorToken: string };
-  ({ url } = face);
-  // Twenty starts on a quick machine read more in a minute than one address may.
-  await fetch(`${face.operator}/switches`, {
-    ...{ method: 'PATCH', headers: { authorization: `Bearer ${face.operatorToken}` } },
-    body: JSON.stringify({ rateLimits: 'off' }),
-  });
+  exchange = await openExchange(bench.config());
+  ({ url } = exchange);
 });
 afterAll(async () => {
-  exchange.signal('SIGTERM');
-  await exchange.ended;
+  await exchange.close();
   bench.clear();
 });
 

@@ -1,5 +1,6 @@
 /** How a run ends: by signals at any moment, after its time, beside what an earlier one left, and without its secrets in what it wrote. */
 import { afterAll, describe, expect, test } from 'vitest';
+import { openExchange } from '../embeddedExchange.ts';
 import { Bench, puntas, ran } from '../program.ts';
 import { BOTH_SIDES, expectClean } from './cleanEnd.ts';
 import { freePort } from '../../freePort.ts';
@@ -44,22 +45,14 @@ describe.concurrent('puntas run', () => {
   });
 
   test('takes its secrets out of what it writes, at the most talkative level', async () => {
-    const program = puntas(['exchange', '--port', '0', '-c', bench.config()]);
-    const [line] = await program.sees(/\{"url".*\}/);
-    const account = JSON.parse(line) as { url: string; key: string; secret: string };
+    const { url, keys, close } = await openExchange(bench.config());
     const file = bench.config(
       'live',
-      text =>
-        text.replace('https://api.bitso.com', account.url).replace(/^ *streamUrl:.*\n/m, '') +
-        'log: { level: debug }\n',
+      text => text.replace('https://api.bitso.com', url).replace(/^ *streamUrl:.*\n/m, '') + 'log: { level: debug }\n',
     );
-    const ended = await ran(['run', '-c', file, '--for', '4s', '--json'], {
-      PUNTAS_API_KEY: account.key,
-      PUNTAS_API_SECRET: account.secret,
-    });
-    program.signal('SIGTERM');
-    expect((await program.ended).code).toBe(0);
+    const ended = await ran(['run', '-c', file, '--for', '4s', '--json'], keys);
+    expect((await close()).code).toBe(0);
     expectClean(ended);
-    expect(ended.stderr + ended.stdout).not.toContain(account.secret);
+    expect(ended.stderr + ended.stdout).not.toContain(keys.PUNTAS_API_SECRET);
   });
 });

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { quotingBy } from '../../strategies/ownFile.ts';
-import { puntas, ran, type Bench } from '../program.ts';
+import { openExchange } from '../embeddedExchange.ts';
+import { ran, type Bench } from '../program.ts';
 
 /**
  * Starts the exchange, and writes a configuration for it whose strategy file has this text, or this body of `quote`.
@@ -16,18 +17,16 @@ export async function strategyFileBot(
   keys: object = {},
   keysFor: (url: string) => Promise<object> = restUrl => Promise.resolve({ restUrl }),
 ) {
-  const exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
-  const face = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as Record<string, string>;
-  const access = { PUNTAS_API_KEY: face['key']!, PUNTAS_API_SECRET: face['secret']! };
+  const { url, stream, keys: access } = await openExchange(bench.config());
   const own = join(mkdtempSync(join(tmpdir(), 'puntas-loop-')), 'own.ts');
   writeFileSync(own, body.startsWith('/**') ? body : quotingBy(body));
-  const exchangeKeys = await keysFor(face['url']!);
+  const exchangeKeys = await keysFor(url);
   const config = bench.config('sandbox', text => {
     const { skew: _, ...tree } = parse(text) as Record<string, unknown>;
     return stringify({
       ...tree,
       strategy: { file: own, halfSpreadBps: 16, amount: '0.006' },
-      exchange: { kind: 'remote', streamUrl: face['stream'], ...exchangeKeys },
+      exchange: { kind: 'remote', streamUrl: stream, ...exchangeKeys },
       ...keys,
     });
   });

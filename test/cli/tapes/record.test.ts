@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { describeRecorded } from '../../../src/app/tapes/record.ts';
 import { openStoredTape, type StoredTape } from '../../../src/tape/index.ts';
+import { openExchange } from '../embeddedExchange.ts';
 import { Bench, complaints, puntas, ran, type Program } from '../program.ts';
 
 const bench = new Bench();
@@ -18,10 +19,8 @@ type Face = { readonly url: string; readonly stream: string };
 
 /** An exchange as a process of its own, ten times as busy as the real one, and a configuration that names it as any remote one: without a key. */
 async function exchange(): Promise<Face & { readonly program: Program; readonly config: string }> {
-  const program = puntas(['exchange', '-c', bench.config(), '--port', '0', '--speed', '10']);
+  const { program, ...face } = await openExchange(bench.config(), '--speed', '10');
   running.push(program);
-  const [text] = await program.sees(/\{"url":.*\}/);
-  const face = JSON.parse(text) as Face;
   const config = bench.config('live', yaml =>
     yaml.replace(/restUrl: .*/, `restUrl: ${face.url}`).replace(/streamUrl: .*/, `streamUrl: ${face.stream}`),
   );
