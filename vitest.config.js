@@ -321,6 +321,7 @@ const SLOWER = [
   'app/develop/strategyCheck',
   'app/doctor/checkElsewhere',
   'app/doctor/ownStrategy',
+  'app/doctor/trialInBooks',
   'app/doctor/trials',
   'app/fleet/fleet',
   'app/inspect/askBot',

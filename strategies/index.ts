@@ -145,7 +145,7 @@ export const quotingAt = (distanceBps: number, feeBps: number, amount: string): 
 });
 export { eightDecimals, fourDigits, fullMajor, fullValueOf, LEVELS_A_SIDE, ORDERS_IN_FULL } from './fromMarket.ts';
 export type { MarketTerms } from './fromMarket.ts';
-export { loneOrder, plainLadder } from './ladder/setups.ts';
+export { loneOrder, noOrder, plainLadder } from './ladder/setups.ts';
 export { fairValueProblem, fairValueReachBps, withFairValue } from './fairValue.ts';
 export { fairValueParameters } from './fairValueParameters.ts';
 export type { FairValueParameters } from './fairValueParameters.ts';

@@ -21,14 +21,22 @@ const NOTHING = '0.000000000000000001';
 const STAYS = { refreshToleranceBps: 5_000, maxOrderAgeMs: 86_400_000, filledOrderDelayMs: 3_600_000 };
 
 /** Configures one order at `bps` from the mid price. The other side does not quote. */
-export const loneOrder = (instrument: Instrument, side: Side, lots: Amount, bps: number): Named => ({
+export const loneOrder = (instrument: Instrument, side: Side, lots: Amount, bps: number): Named =>
+  sidesOff(instrument, lots, bps, { buy: side === 'sell', sell: side === 'buy' });
+
+/** Configures a ladder that quotes neither side: its floor is above its ceiling, which no file may have. */
+export const noOrder = (instrument: Instrument, bps: number): Named =>
+  sidesOff(instrument, instrument.amountMin, bps, { buy: true, sell: true });
+
+const sidesOff = (instrument: Instrument, lots: Amount, bps: number, off: Readonly<Record<Side, boolean>>): Named => ({
   name: NAME,
   ...ladderParameters.parse({
     halfSpreadBps: bps,
     amount: textOfAmount(instrument, lots),
     ...STAYS,
-    ...(side === 'buy' ? { priceFloor: textOfPrice(instrument, instrument.priceMax) } : { priceCeiling: NOTHING }),
   }),
+  ...(off.sell && { priceFloor: textOfPrice(instrument, instrument.priceMax) }),
+  ...(off.buy && { priceCeiling: NOTHING }),
 });
 
 /** Operator's answers about the plain ladder. */

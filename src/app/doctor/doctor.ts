@@ -24,7 +24,7 @@ import { encryptionFindings } from './encryption.ts';
 import { strategyFileFindings } from './ownStrategy.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 import { alive, diskFindings, environmentFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
-import { planTrial, tryOrder } from './trialOrder.ts';
+import { planTrial, tryOrder, type TrialPlan } from './trialOrder.ts';
 
 const { pass, warn, fail } = finding;
 
@@ -187,8 +187,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
     await checkElsewhere({ ...options, mayOrder }, venue, client, { place, clockProblem: problem.there });
     if (barred !== null) tell(barred);
     if (!mayOrder) return [];
-    const [seen] = previews;
-    if (seen !== undefined) return await orderFinding(options, venue, log, seen, mayOrder);
+    if (previews.length === books.length) return await orderFindings(options, venue, log, previews, mayOrder);
     tell(
       fail(
         'order',
@@ -293,32 +292,43 @@ async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess
   return warn(check, `the stream does not open (${why}), so the bot would poll the book`, 'check exchange.streamUrl');
 }
 
-async function orderFinding(
+/**
+ * Tries an order in each book, one after another, if the operator permits them. Resolves to the ids of orders that may
+ * be live; after such an order, no other book is tried.
+ */
+async function orderFindings(
   options: Asking,
   venue: VenueAccess,
   log: Log,
-  seen: PreviewNow,
+  previews: readonly PreviewNow[],
   mayOrder: (what: string) => Promise<boolean>,
 ): Promise<readonly string[]> {
-  const { tell } = options;
-  const plan = planTrial(seen);
-  if ('check' in plan) {
-    tell(plan);
-    return [];
+  const books = booksOf(options.config);
+  const plans: { readonly plan: TrialPlan; readonly tell: (found: Finding) => void }[] = [];
+  for (const [i, book] of books.entries()) {
+    const tell = (found: Finding): void => options.tell(namedIfSeveral(books, book, [found]));
+    const plan = planTrial(previews[i]!, previews.toSpliced(i, 1));
+    if ('check' in plan) tell(plan);
+    else plans.push({ plan, tell });
   }
-  if (!(await mayOrder(plan.text))) {
-    tell(
+  if (plans.length === 0) return [];
+  const what = plans.map(({ plan }) => plan.text).join('; ');
+  if (!(await mayOrder(what))) {
+    options.tell(
       warn(
         'order',
-        `trial order not sent; you declined this order: ${plan.text}`,
+        `trial order not sent; you declined this order: ${what}`,
         'to place the trial order, run puntas doctor with --order --yes',
       ),
     );
     return [];
   }
-  const tried = await tryOrder(plan, { ...options, venue, log });
-  tell(tried.finding);
-  return tried.left;
+  for (const { plan, tell } of plans) {
+    const tried = await tryOrder(plan, { ...options, venue, log });
+    tell(tried.finding);
+    if (tried.left.length > 0) return tried.left;
+  }
+  return [];
 }
 
 /**

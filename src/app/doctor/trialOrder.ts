@@ -19,8 +19,8 @@ import {
   type Price,
   type Side,
 } from '../../core/index.ts';
-import { loneOrder } from '../../../strategies/index.ts';
-import { asTrialOrder, leavesTransfers, type Config } from '../../config.ts';
+import { loneOrder, noOrder } from '../../../strategies/index.ts';
+import { asTrialOrder, booksOf, configOfBooks, leavesTransfers, type Config } from '../../config.ts';
 import type { PreviewNow } from './previewNow.ts';
 import { cancelCommand } from '../run/remainingOrders.ts';
 import { BotProcess } from '../run/botProcess.ts';
@@ -51,12 +51,17 @@ export type TrialPlan = {
   readonly instrument: Instrument;
   readonly side: Side;
   readonly lots: Amount;
+  /** Instruments of the other books of the account, in which the trial has no order. */
+  readonly others: readonly Instrument[];
   /** Description for the operator's confirmation. */
   readonly text: string;
 };
 
-/** Plans an order on a side with sufficient balance; returns a finding if neither side has enough. */
-export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
+/**
+ * Plans an order on a side with sufficient balance; returns a finding if neither side has enough. `others`: previews of
+ * the other books of the account.
+ */
+export function planTrial({ riskContext }: PreviewNow, others: readonly PreviewNow[]): TrialPlan | Finding {
   const { instrument: i, depth } = riskContext;
   const [bid, ask] = [bestOf(depth, 'buy'), bestOf(depth, 'sell')];
   if (!(bid > 0 && ask > 0)) return fail(CHECK, `the book ${i.symbol} has no bid or no ask`, 'run puntas doctor again');
@@ -70,7 +75,11 @@ export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
     return { side, lots, text, money, isPaid: needed <= fundsFor(side, riskContext) };
   });
   const found = tried.find(({ isPaid }) => isPaid);
-  if (found) return { instrument: i, side: found.side, lots: found.lots, text: found.text };
+  if (found)
+    return {
+      ...{ instrument: i, side: found.side, lots: found.lots, text: found.text },
+      others: others.map(other => other.riskContext.instrument),
+    };
   return fail(
     CHECK,
     'the balances do not cover the smallest order on either side',
@@ -107,7 +116,9 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
       ...options,
       config: trial,
       configFile: which.configFile,
-      onNews: (news, instrument) => watch.hear(news, instrument),
+      onNews: (news, instrument) => {
+        if (instrument.symbol === plan.instrument.symbol) watch.hear(news, instrument);
+      },
       onStarted: (stop, ...others) => {
         watch.begins(stop);
         options.onStarted(stop, ...others);
@@ -149,26 +160,36 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
 }
 
 /**
- * Returns the bot's configuration with this order as its strategy and a sufficient price collar. Sections that do not
- * concern orders are removed. If the bot hedges on another exchange, the trial books no transfers; the bot books them
- * at its next start.
+ * Returns the bot's configuration with this order as its strategy and a sufficient price collar; other books do not
+ * quote. Sections that do not concern orders are removed. If the bot hedges on another exchange, the trial books no
+ * transfers; the bot books them at its next start.
  */
-const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config =>
-  asTrialOrder(
+function trialConfig(config: Config, { instrument, side, lots, others }: TrialPlan): Config {
+  const strategies = new Map([
+    [instrument.symbol, loneOrder(instrument, side, lots, FAR_BPS)],
+    ...others.map(other => [other.symbol, noOrder(other, FAR_BPS)] as const),
+  ]);
+  const books = booksOf(config).map(each => ({
+    ...each,
+    strategy: strategies.get(each.book)!,
+    limits: {
+      ...each.limits,
+      collarBps: Math.max(each.limits.collarBps, FAR_BPS + COLLAR_ROOM_BPS),
+      priceMove: undefined,
+    },
+    ...{ regimes: undefined, markouts: undefined, fillSamples: undefined },
+    ...{ fairValue: undefined, reference: undefined, pull: undefined },
+  }));
+  return asTrialOrder(
     {
-      ...withoutPlace(config),
-      strategy: loneOrder(instrument, side, lots, FAR_BPS),
-      limits: {
-        ...config.limits,
-        collarBps: Math.max(config.limits.collarBps, FAR_BPS + COLLAR_ROOM_BPS),
-        priceMove: undefined,
-      },
+      ...withoutPlace(configOfBooks(books)),
       metrics: { host: '127.0.0.1', port: 0, allowedHosts: [] },
-      ...{ hedge: undefined, rfqReference: undefined, regimes: undefined, markouts: undefined },
-      ...{ fairValue: undefined, reference: undefined, webhooks: undefined, alerts: undefined, pull: undefined },
+      ...{ hedge: undefined, rfqReference: undefined, webhooks: undefined, alerts: undefined },
+      ...{ jointInventory: undefined, crossRates: undefined },
     },
     config.hedge?.elsewhere !== undefined,
   );
+}
 
 /** Watcher that ends the run once the order's outcome is known. */
 class TrialWatch {

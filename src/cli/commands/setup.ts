@@ -10,7 +10,7 @@ import type { Finding } from '../../app/doctor/finding.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { shellWord } from '../../messages/ownCommand.ts';
 import { wrapped } from '../../messages/wrapped.ts';
-import { readConfig, refuseBooks } from '../../wiring/configFile.ts';
+import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { hasKey } from '../../wiring/venueAccess.ts';
 import { saysYes, terminal } from '../terminal/ask.ts';
@@ -127,7 +127,6 @@ function addDoctor(program: Command): void {
     .option('--json', 'print one JSON object', false)
     .action(async (options: DoctorFlags) => {
       const given = readConfig(options.config);
-      if (options.order) refuseBooks(given, 'a trial order (--order)');
       if (given.paper.only)
         throw new UsageError(
           'this configuration is for paper trading only (paper.only), but doctor checks live trading; use another configuration',

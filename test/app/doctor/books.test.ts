@@ -12,8 +12,11 @@ const folders = new Folders();
 afterAll(() => folders.clear());
 const BOOKS = ['btc_mxn', 'eth_mxn', 'btc_usd'];
 
-/** Runs doctor on the embedded exchange with an amount of each order by book, and returns the findings of each check. */
-async function found(amounts: Readonly<Record<string, string>> = {}) {
+/**
+ * Runs doctor on the embedded exchange with an amount of each order by book, and returns the findings of each check.
+ * `mayOrder`: answers whether the trial orders may be placed; without it, none is tried.
+ */
+async function found(amounts: Readonly<Record<string, string>> = {}, mayOrder?: (what: string) => Promise<boolean>) {
   const desk = sandboxConfig({ state: { dir: folders.fresh() } }, 'desk');
   const config = configOfBooks(
     booksOf(desk).map(book => {
@@ -30,6 +33,7 @@ async function found(amounts: Readonly<Record<string, string>> = {}) {
   const { findings } = await doctor({
     ...{ config, which: { configFile: undefined, stateDir: config.state.dir }, clock: realClock(), seed: 1 },
     ...{ version: 'test', openLog: () => memoryLog().log, tell: () => undefined, onStarted: () => undefined },
+    ...(mayOrder && { mayOrder }),
   });
   return (check: string) =>
     findings.filter(each => each.check === check).map(({ result, says }) => `${result}: ${says}`);
@@ -60,4 +64,14 @@ test('money that is enough for each book alone but not for all fails, by currenc
 test('a book whose orders do not fit is named, and the others pass', async () => {
   const of = await found({ eth_mxn: '0.00000001' });
   expect(of('book').map(text => text.slice(0, 14))).toEqual(['pass: btc_mxn:', 'fail: eth_mxn:', 'pass: btc_usd:']);
+});
+
+test('declined, no order is sent in any book', async () => {
+  const declined: string[] = [];
+  const of = await found({}, what => {
+    declined.push(what);
+    return Promise.resolve(false);
+  });
+  expect(declined).toHaveLength(1);
+  expect(of('order')).toEqual([`warn: trial order not sent; you declined this order: ${declined[0]!}`]);
 });

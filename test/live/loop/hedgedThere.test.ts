@@ -329,7 +329,7 @@ async function tried({ box, clock, config, seed, stateDir }: World) {
   let isOver = false;
   const log: string[] = [];
   const trial = tryOrder(
-    { instrument, side: 'buy', lots: amountFloor(instrument, '0.001'), text: 'the smallest order' },
+    { instrument, side: 'buy', lots: amountFloor(instrument, '0.001'), others: [], text: 'the smallest order' },
     {
       ...{ config, clock, seed, version: 'test', which: { stateDir }, onStarted: () => undefined },
       log: heardLog(({ text }) => void log.push(text)),
