@@ -14,8 +14,7 @@ import {
   type ParameterChange,
 } from './approvals.ts';
 import type { ApiAccess } from './apiRoutes.ts';
-import { PAUSE_MINUTES_MAX } from './apiSchemas.ts';
-import { BOOK_NAME } from '../core/index.ts';
+import { BOOK_PATTERN, PAUSE_MINUTES_MAX } from './apiSchemas.ts';
 import type { CallerRole } from '../guard/index.ts';
 import type { ShownSession } from './page/view.ts';
 
@@ -218,7 +217,7 @@ function addActions(
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
     const { book } = request.query as { readonly book?: unknown };
-    if (book !== undefined && (typeof book !== 'string' || !BOOK_NAME.test(book)))
+    if (book !== undefined && (typeof book !== 'string' || !BOOK_PATTERN.test(book)))
       return replyProblem(reply, 422, 'book: expected a symbol like btc_mxn');
     try {
       return actions.parameters(book);
@@ -301,7 +300,7 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
       : 'a maximum cost is only valid for flatten';
   const change = action === 'set' ? requestedChange(fields) : null;
   if (typeof change === 'string') return change;
-  if (book !== null && (typeof book !== 'string' || !BOOK_NAME.test(book)))
+  if (book !== null && (typeof book !== 'string' || !BOOK_PATTERN.test(book)))
     return 'book: expected a symbol like btc_mxn, or none for all books';
   return {
     ...(book === null ? {} : { book }),

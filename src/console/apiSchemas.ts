@@ -2,7 +2,6 @@
  * Routes of the HTTP API with the schemas of their requests and answers. The server validates requests by these
  * schemas, and the OpenAPI document is generated from them.
  */
-import { BOOK_NAME } from '../core/index.ts';
 import type { Role } from './access.ts';
 
 /** JSON Schema, as OpenAPI 3.1 and the server's validator read it. */
@@ -32,6 +31,9 @@ export type ApiAction = (typeof API_ACTIONS)[number];
 
 /** Actions that an agent can propose. */
 export const API_PROPOSED = ['pause', 'reduce', 'cancel', 'halt', 'reload'] as const;
+
+/** Pattern of the symbol of a book in a request: that of a configuration. */
+export const BOOK_PATTERN = /^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/;
 
 /** Maximum length of the body of a request, in bytes. */
 export const API_BODY_MAX = 8_192;
@@ -63,7 +65,7 @@ const said = {
     description: 'Name of the operator, for the record; not verified',
   },
 };
-const book: ApiSchema = { type: 'string', pattern: BOOK_NAME.source };
+const book: ApiSchema = { type: 'string', pattern: BOOK_PATTERN.source };
 /** Query of a read of one book. */
 const ofBook = { book: { ...book, description: 'Book to read, if the bot has several; if omitted, all books' } };
 /** Book of a parameter, of a bot with several. */

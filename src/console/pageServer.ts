@@ -3,11 +3,10 @@
  * fleet page use it.
  */
 import type { FastifyInstance } from 'fastify';
-import { BOOK_NAME } from '../core/index.ts';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { ConsoleAccess } from './access.ts';
 import { addAccess, openAccess, POSTED, type RequestAccess } from './accessRoutes.ts';
-import { API_BODY_MAX } from './apiSchemas.ts';
+import { API_BODY_MAX, BOOK_PATTERN } from './apiSchemas.ts';
 import type { ConsoleActions } from './approvals.ts';
 import type { LiveStreams } from './liveStreams.ts';
 import type { ShownSession } from './page/view.ts';
@@ -179,7 +178,7 @@ export const WRONG_BOOK = 'expected ?book= with a symbol like btc_mxn';
  */
 export function bookIn({ book }: { readonly book?: unknown }): string | undefined | null {
   if (book === undefined) return undefined;
-  return typeof book === 'string' && BOOK_NAME.test(book) ? book : null;
+  return typeof book === 'string' && BOOK_PATTERN.test(book) ? book : null;
 }
 
 /** Starts to listen. Rejects with a one-line message if the port is not available. */

@@ -5,10 +5,12 @@ import {
   API_ACTIONS,
   API_BODY_MAX,
   API_ROUTES,
+  BOOK_PATTERN,
   openApiDocument,
   type ApiRouteSpec,
 } from '../../src/console/apiSchemas.ts';
 import type { ActionRequest } from '../../src/console/approvals.ts';
+import { BOOK_NAME } from '../../src/core/index.ts';
 import { serveConsole, type ApiRead, type ConsoleApi, type ConsoleServer } from '../../src/console/index.ts';
 import { asking, type Answer } from './asking.ts';
 
@@ -363,6 +365,10 @@ describe('wrong tokens', () => {
       expect(reads).toEqual([]);
     },
   );
+});
+
+test('accepts the symbols of books that a configuration accepts', () => {
+  expect(BOOK_PATTERN).toEqual(BOOK_NAME);
 });
 
 describe('a read', () => {

@@ -1,17 +1,18 @@
 /** `puntas sentinel`: a second process, on the bot's host or on another host that shares the bot's state directory. */
 import type { Clock } from '../../core/index.ts';
-import { booksText, liveOrdersMax, otherBooksWith, type Config } from '../../config.ts';
+import { booksText, liveOrdersMax, otherBooksWith, symbolsOf, type Config } from '../../config.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { diskProblem } from '../../live/files/diskRoom.ts';
 import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
 import { lookInto } from '../../live/state/stateSummary.ts';
-import { watchOver, type SentinelSight } from '../../live/safety/sentinel.ts';
+import { watchOver, type OrderBounds, type SentinelSight } from '../../live/safety/sentinel.ts';
 import { realClock } from '../../live/realClock.ts';
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
+import { lastConfigOf } from '../inspect/halt.ts';
 
 /** Watches the bot until the signal is aborted. */
 export async function sentinel(
@@ -26,9 +27,7 @@ export async function sentinel(
   const { dir } = config.state;
   const alerts = startAlerts({ config, clock: realClock(), log, hidden: [venue.secret.reveal(), venue.key] });
   const client = clientOf(config, venue, clock, seed);
-  // Orders of earlier runs may be in books that the configuration no longer has.
-  const stored = await lookInto(dir, clock).catch(() => null);
-  const others = otherBooksWith(config, stored?.orders ?? []);
+  const bounds = await orderBounds(config, clock).catch(() => boundsOf(config, config, []));
   log.info(
     { state: dir },
     `sentinel: watching ${config.instance} on ${booksText(config)}, with the state directory ${dir}`,
@@ -46,12 +45,10 @@ export async function sentinel(
           () => clock.elapsed(),
         ),
         book: config.book,
-        others,
+        ...bounds,
+        readBounds: () => orderBounds(config, clock),
         instance: config.instance,
         ttlMs: config.sentinel.ttlMs,
-        // Orders are on disk before they are sent, so the state has every book of a live order.
-        readOthers: async () => otherBooksWith(config, (await lookInto(dir, clock))?.orders ?? []),
-        ordersMax: liveOrdersMax(config, stored?.orders ?? []),
         resumeCommand: ownCommand('resume', { configFile, stateDir: dir }),
         diskProblem: () => diskProblem(dir),
         onOrders: count => noteOrdersSeen(dir, { at: clock.now(), by: 'sentinel', count }),
@@ -64,6 +61,28 @@ export async function sentinel(
     await alerts?.close();
   }
 }
+
+/**
+ * Reads the books and the limit of the bot's last run, which a reload may have changed since this configuration was
+ * read. Orders are on disk before they are sent, so the state has every book of a live order.
+ */
+async function orderBounds(config: Config, clock: Clock): Promise<OrderBounds> {
+  const { dir } = config.state;
+  const { orders } = (await lookInto(dir, clock)) ?? { orders: [] };
+  let running = config;
+  try {
+    running = lastConfigOf(dir);
+  } catch {
+    // The bot has not run yet.
+  }
+  return boundsOf(config, running, orders);
+}
+
+/** Orders of earlier runs may be in books that the configuration no longer has. */
+const boundsOf = (config: Config, running: Config, orders: readonly { readonly symbol?: string }[]): OrderBounds => ({
+  others: otherBooksWith(config, [...orders, ...symbolsOf(running).map(symbol => ({ symbol }))]),
+  ordersMax: liveOrdersMax(running, orders),
+});
 
 /**
  * Returns a function that alerts when the bot is down, and when the sentinel has verified its cancels. The bot itself

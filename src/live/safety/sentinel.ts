@@ -7,7 +7,7 @@
  *   orders and holds its quotes until the bot reads again.
  * - The exchange answers neither the bot nor the sentinel: the sentinel does nothing.
  */
-import { sleep, type Millis } from '../../core/index.ts';
+import { counted, sleep, type Millis } from '../../core/index.ts';
 import { cancelAllAndVerify, found, type CancelAllOptions } from './cancelAllAndVerify.ts';
 import { isThere, type Heartbeat, type HeartbeatRecord, type Sight, type Watch } from './heartbeat.ts';
 import type { Latch } from './latch.ts';
@@ -37,10 +37,10 @@ export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
    */
   readonly ordersMax: number;
   /**
-   * Reads the further books in which the bot may have orders now. The sentinel calls it before it cancels, because a
-   * reload of the bot can add books. Default: `others` never change.
+   * Reads `others` and `ordersMax` of the bot's last run. The sentinel calls it before it counts and before it cancels,
+   * because a reload of the bot can change both. Default: they never change.
    */
-  readonly readOthers?: () => Promise<readonly string[]>;
+  readonly readBounds?: () => Promise<OrderBounds>;
   /** Command that ends a halt of the bot. */
   readonly resumeCommand: string;
   /**
@@ -53,6 +53,9 @@ export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   /** Receives the result of each check, to notify the operator. */
   readonly onSight?: (seen: SentinelSight) => void;
 };
+
+/** Further books in which a bot may have orders, and the maximum number of its live orders in all books. */
+export type OrderBounds = Pick<SentinelOptions, 'ordersMax'> & { readonly others: readonly string[] };
 
 /** Result of a check, or the report that all orders of the bot have ended. */
 export type SentinelSight =
@@ -70,7 +73,7 @@ export type SentinelSight =
 
 type HaltTexts = {
   readonly 'no life': `the bot has shown no life for ${string}`;
-  readonly 'too many orders': `${number} live orders, the limit is ${number}`;
+  readonly 'too many orders': `${string}, the limit is ${number}`;
   readonly 'started anew': `the bot was started anew while it was held back (${string})`;
 };
 export type SentinelHalt = keyof HaltTexts;
@@ -128,9 +131,10 @@ class Sentinel {
   #isAnswered = true;
   /** Time when the bot last reported a lockout. */
   #keptOutAt: Millis = -Infinity;
-  /** Further books that a reload of the bot has added since the sentinel started. */
-  #added: readonly string[] = [];
-  /** Whether the last read of the further books failed. */
+  /** Further books of the bot, those of its earlier runs included. */
+  #others: readonly string[];
+  #ordersMax: number;
+  /** Whether the last read of the bot's books failed. */
   #mayHaveOthers = false;
   /** State in which the sentinel has verified that no order of the bot is open; `null` if it has not verified this. */
   #clearedFor: 'halt' | 'hold' | null = null;
@@ -139,6 +143,8 @@ class Sentinel {
     this.#options = options;
     this.#connectivity = new ConnectivityLog(options.log, options.clock);
     this.#answeredAt = options.clock.elapsed();
+    this.#others = options.others ?? [];
+    this.#ordersMax = options.ordersMax;
   }
 
   async turn(signal: AbortSignal): Promise<void> {
@@ -207,7 +213,7 @@ class Sentinel {
    * unanswered count.
    */
   async #count(): Promise<string | null> {
-    const { watch, ttlMs, ordersMax } = this.#options;
+    const { watch, ttlMs } = this.#options;
     const isBlind = (): boolean => {
       const sight = watch.look();
       if (sight === null || sight.stillMs > ttlMs || silenceOf(sight.record) === this.#heldFor) return false;
@@ -215,9 +221,15 @@ class Sentinel {
       return sight.unreadMs > (wasKeptOut ? KEPT_OUT_MAX_MS : ttlMs);
     };
     if (!this.#isTime(isBlind() || !this.#isAnswered ? ASK_EVERY_MS : COUNT_EVERY_MS)) return null;
+    const earlierMax = this.#ordersMax;
+    await this.#readBounds();
     const live = await this.#live();
-    const counted = live?.filter(({ book }) => book === undefined || !this.#added.includes(book)) ?? [];
-    if (counted.length > ordersMax) return (this.#owed = `${counted.length} live orders, the limit is ${ordersMax}`);
+    const { length } = live ?? [];
+    // The bot may have been reloaded with a higher limit during the read of its orders.
+    if (length > this.#ordersMax) await this.#readBounds();
+    // A bot that was reloaded with a lower limit cancels within the time until the next count.
+    const ordersMax = Math.max(earlierMax, this.#ordersMax);
+    if (length > ordersMax) return (this.#owed = `${counted(length, 'live order')}, the limit is ${ordersMax}`);
     if (!isBlind()) return null;
     if (live === null) {
       const text =
@@ -297,7 +309,7 @@ class Sentinel {
         {},
         'sentinel: the halt could not be written to disk; retrying. Until the halt is on disk, a restarted bot would trade',
       );
-    await this.#readOthers();
+    await this.#readBounds();
     // The cancels stop when the reason ends, because a resumed bot quotes again.
     const left = await cancelAllAndVerify(this.#cancelOptions, () => !signal.aborted && this.#look() !== null);
     this.#clearedFor = left?.length === 0 ? this.#state() : null;
@@ -313,26 +325,26 @@ class Sentinel {
   }
 
   get #cancelOptions(): CancelAllOptions {
-    const others = [...(this.#options.others ?? []), ...this.#added];
+    const others = this.#others;
     const mayHaveOthers = this.#mayHaveOthers;
     return { ...this.#options, others, mayHaveOthers, connectivity: this.#connectivity };
   }
 
-  /** Reads which further books the bot has. If this fails, the bot's orders are looked for in the whole account. */
-  async #readOthers(): Promise<void> {
-    const { book, others = [], readOthers } = this.#options;
-    if (readOthers === undefined) return;
+  /** Reads the bot's books and its limit. If this fails, the bot's orders are looked for in the whole account. */
+  async #readBounds(): Promise<void> {
+    const { readBounds } = this.#options;
+    if (readBounds === undefined) return;
     try {
-      const found = await readOthers();
-      const known = new Set([book, ...others, ...this.#added]);
-      this.#added = [...this.#added, ...found.filter(symbol => !known.has(symbol))];
+      const { others, ordersMax } = await readBounds();
+      this.#others = [...new Set([...this.#others, ...others])];
+      this.#ordersMax = ordersMax;
       this.#mayHaveOthers = false;
     } catch (error) {
       this.#mayHaveOthers = true;
       this.#connectivity.say(
         'books',
         { error: String(error) },
-        "the bot's books cannot be read from its state, so its orders in all books of the account are canceled",
+        "the bot's books cannot be read from its state, so its orders are looked for in all books of the account",
       );
     }
   }

@@ -8,7 +8,7 @@ import { clientOf } from '../../../src/wiring/bot.ts';
 import { randomOf, Secret, settle, type WireRequest } from '../../../src/core/index.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../../src/live/safety/heartbeat.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { watchOver } from '../../../src/live/safety/sentinel.ts';
+import { watchOver, type OrderBounds } from '../../../src/live/safety/sentinel.ts';
 import { wireTo, type Fate } from '../inProcess.ts';
 import { runsOf, testInMany } from '../../many.ts';
 import { Folders } from '../states.ts';
@@ -25,7 +25,12 @@ const ours = (world: World) =>
   [...account(world).active.values()].filter(order => order.originId?.startsWith('demo-') === true);
 
 /** A sentinel over a world's bot, with a key and a wire of its own. */
-function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () => 'arrives', ttlMs = TTL) {
+function sentinelOver(
+  world: World,
+  fate: (request: WireRequest) => Fate = () => 'arrives',
+  ttlMs = TTL,
+  readBounds?: () => Promise<OrderBounds>,
+) {
   const { clock, box, config, stateDir } = world;
   const asked: WireRequest[] = [];
   const counts: number[] = [];
@@ -56,6 +61,7 @@ function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () =>
       instance: config.instance,
       ttlMs,
       ordersMax: config.limits.ordersMax,
+      ...(readBounds && { readBounds }),
       resumeCommand: 'puntas resume -c my.yaml --reason "..."',
       onOrders: count => void counts.push(count),
     },
@@ -570,6 +576,42 @@ describe('the sentinel', () => {
     const sentinel = sentinelOver(world);
     expect(await msToClear(world)).toBeLessThanOrEqual(15 * SECOND);
     expect(latchIn(world.stateDir).read()?.reason).toBe('sentinel: 13 live orders, the limit is 12');
+    await sentinel.end();
+    world.end();
+  });
+
+  test('counts by the limit and in the books of the last run, and gives a lower limit the time until the next count', async () => {
+    const world = worldOf(45);
+    world.box.stop();
+    heartbeatIn(world.stateDir, 'bot', world.clock).read();
+    const other = world.other();
+    const place = (book: string, from: number, count: number) => {
+      for (let i = from; i < from + count; i++)
+        other.limit(book, 'buy', String(1_000_000 + i * 10), '0.001', { origin_id: `demo-1-${i}` });
+    };
+    const bounds = { others: [] as readonly string[], ordersMax: 12 };
+    const sentinel = sentinelOver(
+      world,
+      () => 'arrives',
+      600 * SECOND,
+      () => Promise.resolve({ ...bounds }),
+    );
+    const reason = () => latchIn(world.stateDir).read()?.reason ?? null;
+    place('btc_mxn', 0, 12);
+    await world.clock.advance(15 * SECOND);
+    expect(reason()).toBeNull();
+    // A reload raises the limit, and then lowers it: orders beyond it are permitted until the next count.
+    bounds.ordersMax = 20;
+    place('btc_mxn', 12, 8);
+    await world.clock.advance(40 * SECOND);
+    expect([reason(), ours(world).length]).toEqual([null, 20]);
+    bounds.ordersMax = 15;
+    await world.clock.advance(11 * SECOND);
+    expect(reason()).toBeNull();
+    await world.clock.advance(11 * SECOND);
+    expect(reason()).toBe('sentinel: 20 live orders, the limit is 15');
+    await world.clock.advance(15 * SECOND);
+    expect(ours(world)).toEqual([]);
     await sentinel.end();
     world.end();
   });

@@ -1,3 +1,4 @@
+/** The sentinel beside a bot that is reloaded. */
 import { renameSync, symlinkSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -15,28 +16,22 @@ afterAll(() => folders.clear());
 
 const SECOND = 1_000;
 
-test('a sentinel that started beside one book cancels the orders in all books that a reload added', async () => {
-  const bot = new ReloadedBot(5, 'desk');
+type Setup = { readonly shipped: 'desk' | 'sandbox'; readonly before: (text: string) => string };
+
+/** A bot whose file is changed, and a sentinel that read the file before the change. */
+async function watched({ shipped, before }: Setup) {
+  const bot = new ReloadedBot(5, shipped);
   const { world } = bot;
   const { clock, box } = world;
   const whole = bot.text;
-  const {
-    books,
-    book: _,
-    jointInventory: _joint,
-    ...file
-  } = parse(whole) as Record<string, object> & {
-    books: Record<string, unknown>[];
-  };
-  const { symbol, ...sections } = books[0]!;
-  bot.text = stringify({ ...file, ...sections, book: symbol });
+  bot.text = before(whole);
   const { config } = bot.read();
   const read = () => bot.read();
-  const first = await doomed(world, folders, () => null, {
+  const { running, kill } = await doomed(world, folders, () => null, {
     config,
     source: { file: 'my.yaml', given: config, read, inspect: read },
   });
-  // The path that the sentinel knows leads to the bot's folder, and after the kill to what it left.
+  // The path that the sentinel knows leads to the bot's folder, and after a kill to what it left.
   const link = folders.fresh();
   symlinkSync(world.stateDir, link);
   const key = box.exchange.venue.addKey(box.account.id, {});
@@ -48,22 +43,68 @@ test('a sentinel that started beside one book cancels the orders in all books th
     { restUrl: 'http://127.0.0.1/api', key: key.key, secret: new Secret(key.secret), speed: 1, transport },
     ...([clock, 5, log, ended.signal] as const),
   );
-  const open = () => {
-    const { active } = box.exchange.venue.accounts.get(box.account.id)!;
-    return [...new Set([...active.values()].map(({ instrument }) => instrument.symbol))].toSorted();
+  return {
+    ...{ clock, config, whole, running },
+    reload: (text: string) => {
+      bot.text = text;
+      running.hangUp();
+    },
+    /** Books of the bot's open orders, one entry for each order. */
+    open: (): readonly string[] => {
+      const { active } = box.exchange.venue.accounts.get(box.account.id)!;
+      return [...active.values()].map(({ instrument }) => instrument.symbol);
+    },
+    kill: () => {
+      symlinkSync(kill(), `${link}.new`);
+      renameSync(`${link}.new`, link);
+    },
+    texts: () => lines.map(({ text }) => text).join('\n'),
+    end: async () => {
+      ended.abort();
+      await clock.advance(5 * SECOND);
+      await over;
+      await running.stop();
+      world.end();
+    },
   };
-  await advanceUntil(clock, SECOND, () => open().length === 1);
-  bot.text = whole;
-  first.running.hangUp();
-  await advanceUntil(clock, SECOND, () => open().length === 3);
-  const left = first.kill();
-  symlinkSync(left, `${link}.new`);
-  renameSync(`${link}.new`, link);
+}
+
+test('a sentinel that started beside one book cancels the orders in all books that a reload added', async () => {
+  const { clock, config, whole, open, reload, kill, texts, end } = await watched({
+    shipped: 'desk',
+    before: text => {
+      const { books, book: _, jointInventory: _joint, ...file } = parse(text) as Desk;
+      const { symbol, ...sections } = books[0]!;
+      return stringify({ ...file, ...sections, book: symbol });
+    },
+  });
+  const count = () => new Set(open()).size;
+  await advanceUntil(clock, SECOND, () => count() === 1);
+  reload(whole);
+  await advanceUntil(clock, SECOND, () => count() === 3);
+  kill();
   await clock.advance(config.sentinel.ttlMs + 10 * SECOND);
-  expect(open(), lines.map(({ text }) => text).join('\n')).toEqual([]);
-  ended.abort();
-  await clock.advance(5 * SECOND);
-  await over;
-  await first.running.stop();
-  world.end();
+  expect(open(), texts()).toEqual([]);
+  await end();
+});
+
+type Desk = Record<string, object> & { books: Record<string, unknown>[] };
+
+test('a sentinel that started before a reload raised the limit of live orders does not halt the bot', async () => {
+  const within = (levels: number) => (text: string) =>
+    text.replace(/levels: \d+/, `levels: ${levels}`).replace(/ordersMax: \d+/, `ordersMax: ${2 * levels}`);
+  const { clock, whole, open, reload, texts, end } = await watched({ shipped: 'sandbox', before: within(2) });
+  await advanceUntil(clock, SECOND, () => open().length === 4);
+  reload(within(4)(whole));
+  await advanceUntil(clock, SECOND, () => open().length === 8);
+  for (let s = 0; s < 60; s++) {
+    await clock.advance(SECOND);
+    expect(texts()).not.toContain('live orders');
+  }
+  // And down again: what the new run cancels first is not too many.
+  reload(within(1)(whole));
+  await advanceUntil(clock, SECOND, () => open().length === 2);
+  await clock.advance(60 * SECOND);
+  expect([open().length, texts().includes('live orders')]).toEqual([2, false]);
+  await end();
 });
