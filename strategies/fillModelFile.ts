@@ -11,7 +11,10 @@ import { compiledFile } from './ownFiles/ownCode.ts';
  * @throws StrategyFileError if the text is not a fill model of this contract.
  */
 export function fillModelIn(file: string, code: string): (instrument: Instrument, random: () => number) => OwnQueue {
-  const evaluate = compiledFile(file, code, { noun: 'fill model', define: 'defineFillModel', module: contractModule });
+  const evaluate = compiledFile(file, code, {
+    ...{ noun: 'fill model', define: 'defineFillModel', module: contractModule },
+    given: 'use only what its functions receive, such as random',
+  });
   fillModelOf(file, evaluate());
   return (instrument, random) => {
     const { make } = fillModelOf(file, evaluate());

@@ -4,6 +4,7 @@
  * quotes.
  */
 import {
+  bestOf,
   emptyDepth,
   type Amount,
   type AmountStep,
@@ -101,9 +102,10 @@ export function guarded(
     // Before its first quote, the strategy gets its whole history; a warm-up learns from the views too.
     const isEarly = failure === null && completeSince + historyMs > view.at;
     if (isEarly) return learningQuote(learning(view.at)!);
-    const found = attempt('quote', () =>
-      quoteIn(strategy?.quote(ownView(view, frozen(view.instrument), depthFor(view.depth)))),
-    );
+    const found = attempt('quote', () => {
+      const copy = quoteIn(strategy?.quote(ownView(view, frozen(view.instrument), depthFor(view.depth))));
+      return typeof copy === 'string' ? copy : (beyondMarket(copy, view.depth) ?? copy);
+    });
     const wrong =
       failure ?? (typeof found === 'string' ? `${file} returned an invalid quote: ${found}; ${REMEDY}` : null);
     fault ??= wrong;
@@ -257,6 +259,24 @@ export function quoteIn(quote: unknown): Quote | string {
   return copy;
 }
 
+/** Price beyond the best price of the other side from which a quote of a file is an error, in bps of that price. */
+const BEYOND_MAX_BPS = 200;
+
+/**
+ * Returns which price of a quote is far beyond the other side of the book; `null` if none is. The engine would move it
+ * to the market, where the order trades at a loss again and again.
+ */
+export function beyondMarket({ bids, asks }: Quote, depth: Depth): string | null {
+  const [bid, ask] = [bestOf(depth, 'buy'), bestOf(depth, 'sell')];
+  for (const [side, levels, best, sign] of [['bids', bids, ask, 1] as const, ['asks', asks, bid, -1] as const])
+    for (let i = 0; i < levels.length; i++) {
+      const bps = (sign * (levels[i]!.price - best) * 10_000) / best;
+      if (best > 0 && bps > BEYOND_MAX_BPS)
+        return `${side}[${i}].price: expected at most ${BEYOND_MAX_BPS} bps ${sign > 0 ? 'above the best ask' : 'below the best bid'} of the book, found ${Math.round(bps)}`;
+    }
+  return null;
+}
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function levelsIn(side: string, levels: unknown): readonly Level[] | string {
@@ -275,7 +295,7 @@ function levelIn(level: unknown): Level | null {
   if (!isEntry(level)) return null;
   const { price, amount, amounts } = level;
   const why = listIn(level['why'], stepIn);
-  if (!isFiniteNumber(price) || !isFiniteNumber(amount) || why === null) return null;
+  if (!isFiniteNumber(price) || !isFiniteNumber(amount) || amount < 0 || why === null) return null;
   const copy: Writable<Level> = { price: price + 0, amount: (amount + 0) as Amount, why };
   if (amounts === undefined) return copy;
   const own = listIn(amounts, amountStepIn);
@@ -291,6 +311,7 @@ function levelProblem(place: string, level: unknown): string {
   return (
     numberProblem(`${place}.price`, price) ??
     numberProblem(`${place}.amount`, amount) ??
+    ((amount as number) < 0 ? problemText(`${place}.amount: expected at least 0 lots`, amount) : null) ??
     (listIn(why, stepIn) === null ? listProblem(`${place}.why`, why, STEP) : null) ??
     listProblem(`${place}.amounts`, amounts, AMOUNT_STEP)
   );

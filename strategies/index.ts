@@ -158,7 +158,7 @@ export { WARMUP_MAX_MS } from './contract.ts';
 export type { FileDefinition, StrategyCode, StrategyFile } from './strategyFile.ts';
 export type { LimitsAsked } from './parameters.ts';
 export { definitionIn };
-export { STRATEGY_LAWS } from './laws.ts';
+export { FILE_LAW, STRATEGY_LAWS } from './laws.ts';
 export type { Instrument, Strategy };
 
 export { aboveZero, currencyOf, decimalText, sumOfMoney } from './parameters.ts';

@@ -3,8 +3,8 @@
  * receives a function that makes a new strategy, and views in time order.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { counted, amount, price, type Level, type Quote, type Strategy, type View } from '../src/core/index.ts';
-import { numberProblem, quoteIn } from './guarded.ts';
+import { amount, counted, price, type Level, type Quote, type Strategy, type View } from '../src/core/index.ts';
+import { beyondMarket, numberProblem, quoteIn } from './guarded.ts';
 
 export type StrategyLaw = {
   /** Statement about a strategy that obeys the law, without its subject. */
@@ -36,6 +36,14 @@ export const STRATEGY_LAWS: readonly StrategyLaw[] = [
         views,
         quote => numberViolation('bids', quote.bids, -1) ?? numberViolation('asks', quote.asks, 1),
       ),
+  },
+  {
+    name: 'keeps its bids below its asks',
+    violation: (make, views) =>
+      eachQuote(make, views, ({ bids, asks }) => {
+        const [bid, ask] = [bids[0]?.price ?? -Infinity, asks[0]?.price ?? Infinity];
+        return bid < ask ? null : `the best bid ${bid} is not below the best ask ${ask}`;
+      }),
   },
   {
     name: 'explains each price by steps that add up to it',
@@ -71,7 +79,7 @@ export const STRATEGY_LAWS: readonly StrategyLaw[] = [
       for (const view of views) {
         tradeInto(one, view);
         tradeInto(other, view);
-        if (!isDeepStrictEqual(one.quote(view), other.quote(view)))
+        if (!isDeepStrictEqual(quoteIn(one.quote(view)), quoteIn(other.quote(view))))
           return 'two strategies with the same past gave different quotes';
       }
       return null;
@@ -84,7 +92,7 @@ export const STRATEGY_LAWS: readonly StrategyLaw[] = [
         const strategy = make();
         return views.map(view => {
           tradeInto(strategy, view);
-          return strategy.quote(view);
+          return quoteIn(strategy.quote(view));
         });
       };
       return isDeepStrictEqual(quotes(), quotes())
@@ -122,18 +130,24 @@ export const STRATEGY_LAWS: readonly StrategyLaw[] = [
   },
 ];
 
+/** Law of strategy files only: the models of this program may want to reduce a large inventory at once. */
+export const FILE_LAW: StrategyLaw = {
+  name: 'quotes no price far beyond the other side of the book, where it would trade at a loss',
+  violation: (make, views) => eachQuote(make, views, (quote, view) => beyondMarket(quote, view.depth)),
+};
+
 const isReason = (text: string | undefined): boolean => text !== undefined && text !== '';
 
 /** Returns the first violation in the quotes of one strategy for all views. */
 function eachQuote(
   make: () => Strategy,
   views: readonly View[],
-  violation: (quote: Quote) => string | null,
+  violation: (quote: Quote, view: View) => string | null,
 ): string | null {
   const strategy = make();
   for (const view of views) {
     tradeInto(strategy, view);
-    const found = violation(strategy.quote(view));
+    const found = violation(strategy.quote(view), view);
     if (found !== null) return found;
   }
   return null;
@@ -158,7 +172,8 @@ function numberViolation(side: string, levels: readonly Level[], away: -1 | 1): 
   for (const [i, { price: ticks, amount: lots }] of levels.entries()) {
     const problem = numberProblem(`${side}[${i}].price`, ticks);
     if (problem !== null) return problem;
-    if (!(Number.isSafeInteger(lots) && lots >= 0))
+    if (lots < 0) return `${side}[${i}].amount: expected at least 0 lots, found ${lots}`;
+    if (!Number.isSafeInteger(lots))
       return `${side}[${i}]: amount ${lots} is not a whole number of lots; round it down with Math.floor`;
     const inside = levels[i - 1]?.price ?? ticks;
     if (away * (ticks - inside) < 0) return `${side}[${i}]: price ${ticks} is better than the level before it`;

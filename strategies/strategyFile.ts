@@ -73,6 +73,7 @@ export function definitionIn({ file, code }: Pick<StrategyCode, 'file' | 'code'>
   }
   const evaluate = compiledFile(file, code, {
     ...{ noun: 'strategy', define: 'defineStrategy', module: contractModule },
+    given: 'use only the view and the trades (view.at is the time of the decision)',
   });
   const first = definitionOf(file, evaluate());
   const {
@@ -163,7 +164,8 @@ export function isToleranceAllowed(found: unknown): boolean {
 
 function survivesJson(value: unknown): boolean {
   try {
-    return isDeepStrictEqual(JSON.parse(JSON.stringify(value)), value);
+    // A clone, because a default value of the file has the prototypes of the realm of the file.
+    return isDeepStrictEqual(JSON.parse(JSON.stringify(value)), structuredClone(value));
   } catch {
     return false;
   }

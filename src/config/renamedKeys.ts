@@ -52,8 +52,12 @@ export function withCurrentKeys(given: unknown): {
   return { value, taken, twice };
 }
 
-/** Whether the strategy has the new key; if not, the old name is reported as an unknown key. */
-function isKnownThere({ now }: RenamedKey, { name }: Section): boolean {
+/**
+ * Whether the strategy has the new key; if not, the old name is reported as an unknown key. The keys of a strategy file
+ * are its own.
+ */
+function isKnownThere({ now }: RenamedKey, { name, file }: Section): boolean {
+  if (now[0] === 'strategy' && file !== undefined) return false;
   if (now[0] !== 'strategy' || typeof name !== 'string' || !Object.hasOwn(strategies, name)) return true;
   return Object.hasOwn(strategies[name as keyof typeof strategies].parameters.shape, now[1]!);
 }

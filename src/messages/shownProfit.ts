@@ -53,22 +53,23 @@ export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): 
 
 /**
  * Returns a sentence such as `+12.50 mxn since the opening of the ledger (2026-11-20 14:05 UTC), this run +1.20`, for
- * all displays.
+ * all displays. `parts`: text of the parts of the profit since the opening.
  */
-export const profitSentence = (of: ProfitSinceOpening, run: Profit | null, minor: string): string =>
-  profitSentenceOf(shownProfit(of, run, minor));
+export const profitSentence = (of: ProfitSinceOpening, run: Profit | null, minor: string, parts?: string): string =>
+  profitSentenceOf(shownProfit(of, run, minor), parts);
 
 /**
  * Returns the profit since the opening of the ledger and the profit of the last run as one sentence. The sums are
- * already text.
+ * already text. `parts` as in `profitSentence`; they stand before the profit of the run, of which they are not the parts.
  */
-export function profitSentenceOf({ since, currency, total, run }: PrintedProfit): string {
+export function profitSentenceOf({ since, currency, total, run }: PrintedProfit, parts?: string): string {
   const from =
     since === null
       ? 'the opening of the ledger'
       : `the opening of the ledger (${since.slice(0, 16).replace('T', ' ')} UTC)`;
   const part = run === null ? '' : `, this run ${signedCents(moneyOf(run.total))}`;
-  return `${signedCents(moneyOf(total))} ${currency} since ${from}${part}`;
+  const ofTotal = parts === undefined ? '' : ` (${parts})`;
+  return `${signedCents(moneyOf(total))} ${currency} since ${from}${ofTotal}${part}`;
 }
 
 /** Returns a sum with a sign and two decimals; a half cent is rounded away from zero. */

@@ -94,9 +94,10 @@ function figuresText({ known: { trades, unknown } }: Snapshot, { major, minor }:
   const { fills, inventory, sinceOpening, runProfit } = trades;
   const { profit } = sinceOpening;
   const hedging = profit.hedging === 0n ? '' : `, hedging ${signedCents(profit.hedging)}`;
+  const parts = `spread ${signedCents(profit.spread)}, inventory ${signedCents(profit.inventory)}, fees ${signedCents(profit.fees)}${hedging}`;
   return (
     `${counted(fills, 'fill')}, ${major} ${signedNumber(approximately(inventory))} from target, ` +
-    `profit ${profitSentence({ ...sinceOpening, since: null }, runProfit, minor)} (spread ${signedCents(profit.spread)}, inventory ${signedCents(profit.inventory)}, fees ${signedCents(profit.fees)}${hedging})`
+    `profit ${profitSentence({ ...sinceOpening, since: null }, runProfit, minor, parts)}`
   );
 }
 

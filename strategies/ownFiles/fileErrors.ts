@@ -1,4 +1,5 @@
 /** Errors of strategy files as one line: their text, and their place in the file. */
+import { types } from 'node:util';
 import { textOfError } from '../../src/core/index.ts';
 
 /** Error of a strategy file as one line: `path:line:column: what is wrong; what to do`. */
@@ -27,7 +28,8 @@ export function oneLine(error: unknown): string {
 
 /** Returns `:line` of the place in the file at which an error was thrown, from the error's stack; empty if unknown. */
 export function errorPlace(error: unknown, file: string): string {
-  const stack: unknown = error instanceof Error ? error.stack : '';
+  // An error of the realm of a file is no instance of this realm's class.
+  const stack: unknown = types.isNativeError(error) ? error.stack : '';
   const text = typeof stack === 'string' ? stack : '';
   const at = text.indexOf(`${file}:`);
   const line = at < 0 ? undefined : /^\d+/.exec(text.slice(at + file.length + 1))?.[0];

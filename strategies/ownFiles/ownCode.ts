@@ -6,14 +6,16 @@ import { createRequire } from 'node:module';
 import { Script } from 'node:vm';
 import { parse } from 'es-module-lexer/js';
 import { errorPlace, oneLine, StrategyFileError } from './fileErrors.ts';
+import { ownRealm } from './ownRealm.ts';
 
 /**
- * Kind of a file. `noun` and `define` are for its messages: `define` is the function of the default export. `module`:
- * exports of `puntas/strategy`.
+ * Kind of a file. `noun`, `define` and `given` are for its messages: `define` is the function of the default export;
+ * `given` is what the file may use instead of clocks and random numbers. `module`: exports of `puntas/strategy`.
  */
 export type OwnFileKind = {
   readonly noun: 'strategy' | 'fill model';
   readonly define: string;
+  readonly given: string;
   readonly module: object;
 };
 
@@ -21,7 +23,8 @@ export type OwnFileKind = {
 const OWN_FILE_MAX = 65_536;
 
 /**
- * Returns a function that evaluates the file and returns its default export.
+ * Returns a function that evaluates the file and returns its default export. Each call evaluates it in a realm of its
+ * own: what the file does to the objects of the language, such as `Object.prototype`, changes nothing outside.
  * @throws StrategyFileError if the text is too long, has a syntax error, or imports or exports anything else.
  */
 export function compiledFile(file: string, code: string, kind: OwnFileKind): () => unknown {
@@ -33,8 +36,7 @@ export function compiledFile(file: string, code: string, kind: OwnFileKind): () 
   let script: Script;
   try {
     // The inner block lets the file declare variables with the names of the function's parameters.
-    const names = ['puntasStrategy', 'puntasExports', 'globalThis', 'global', ...Object.keys(OWN_GLOBALS)];
-    const text = `(function (${names.join(', ')}) { 'use strict'; { ${body}\n} })`;
+    const text = `(function (puntasStrategy, puntasExports, globalThis, global) { 'use strict'; { ${body}\n} })`;
     script = new Script(text, { filename: file });
   } catch (error) {
     throw new StrategyFileError(`${file}${errorPlace(error, file)}: ${oneLine(error)}; correct the syntax`);
@@ -42,14 +44,9 @@ export function compiledFile(file: string, code: string, kind: OwnFileKind): () 
   const module = withoutUnknown(kind.module);
   return () => {
     const found: { default?: unknown } = {};
+    const { context, shown } = ownRealm(kind.given);
     try {
-      (script.runInThisContext() as (...values: readonly unknown[]) => void)(
-        module,
-        found,
-        GLOBAL,
-        GLOBAL,
-        ...Object.values(OWN_GLOBALS),
-      );
+      (script.runInContext(context) as (...values: readonly unknown[]) => void)(module, found, shown, shown);
     } catch (error) {
       throw new StrategyFileError(
         `${file}${errorPlace(error, file)}: threw at load: ${oneLine(error)}; correct the file`,
@@ -58,46 +55,6 @@ export function compiledFile(file: string, code: string, kind: OwnFileKind): () 
     return found.default;
   };
 }
-
-/** Global functions that run code after the call that started it, where no time limit can end a loop. */
-const TIMERS = ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask'] as const;
-/** Functions of `process` that would end the bot with live orders, and its timer. */
-const REFUSED: readonly unknown[] = ['exit', 'reallyExit', 'kill', 'abort', 'nextTick'];
-
-const refusedCall = (name: string) => () => {
-  throw new Error(`this file cannot call ${name}`);
-};
-
-/** Global `process` of these files: a refused call throws. */
-const PROCESS = new Proxy(process, {
-  get: (own, name) => {
-    if (REFUSED.includes(name)) return refusedCall(`process.${String(name)}`);
-    const value: unknown = Reflect.get(own, name);
-    return typeof value === 'function' ? (value.bind(own) as unknown) : value;
-  },
-});
-
-/** Globals that these files get instead of those of Node. */
-const OWN_GLOBALS: Readonly<Record<string, unknown>> = {
-  process: PROCESS,
-  ...Object.fromEntries(TIMERS.map(name => [name, refusedCall(name)])),
-};
-
-const refusedChange = (_: object, name: string | symbol): never => {
-  throw new Error(`this file cannot set globalThis.${String(name)}; keep its memory in the variables of make`);
-};
-
-/** Global object of these files. A change throws, because all backtests of a process would share it. */
-const GLOBAL: unknown = new Proxy(globalThis, {
-  get: (own, name) => {
-    if (name === 'globalThis' || name === 'global') return GLOBAL;
-    const isOwn = typeof name === 'string' && Object.hasOwn(OWN_GLOBALS, name);
-    return isOwn ? OWN_GLOBALS[name] : (Reflect.get(own, name) as unknown);
-  },
-  set: refusedChange,
-  defineProperty: refusedChange,
-  deleteProperty: refusedChange,
-});
 
 /** Returns a module that throws if a file uses a name that the module does not export. */
 const withoutUnknown = (module: object): object =>

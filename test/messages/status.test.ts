@@ -28,7 +28,7 @@ describe('the status line', () => {
     const ahead = { buy: amount(3), sell: null };
     expect(statusLine(snapshotOf(quoting()), plain, ahead, Infinity)).toBe(
       'bid 998 (2 levels, 3.0000 btc ahead) | ask 1002 (2 levels) | market 990 / 1010 | ' +
-        '0 fills, btc +0.0000 from target, profit +0.00 mxn since the opening of the ledger, this run +0.00 (spread +0.00, inventory +0.00, fees +0.00)',
+        '0 fills, btc +0.0000 from target, profit +0.00 mxn since the opening of the ledger (spread +0.00, inventory +0.00, fees +0.00), this run +0.00',
     );
   });
 

@@ -286,11 +286,87 @@ test.each([
 
 test('a file reads the globals of Node, and by globalThis gets what it gets by name', () => {
   const lines = [
-    "if ((globalThis as any).Math.max(1, 2) !== 2 || typeof (globalThis as any).performance.now() !== 'number') throw new Error('no');",
+    "if ((globalThis as any).Math.max(1, 2) !== 2 || (globalThis as any).structuredClone([7])[0] !== 7) throw new Error('no');",
     "if ((globalThis as any).process !== process || (globalThis as any).setTimeout !== setTimeout) throw new Error('other');",
   ];
   const code = changedOwn('type Flow', `declare const setTimeout: unknown; ${lines.join(' ')}\ntype Flow`);
   expect(definitionIn(strategyFileOf('./own.ts', code)).parameters).toBeDefined();
+});
+
+test('a parameter of a file may have the old name of a key of a shipped strategy', () => {
+  const code = OWN_STRATEGY.replaceAll('takerBps', 'leanBps');
+  const sandbox = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as object;
+  const strategy = { file: './own.ts', amount: '0.01', halfSpreadBps: 30, leanBps: 3 };
+  const loaded = loadConfig(stringify({ ...sandbox, strategy }), 'my.yaml', undefined, {
+    isRun: true,
+    read: () => code,
+  });
+  expect(loaded.ok ? loaded.warnings : loaded.errors).toEqual([]);
+});
+
+/** Descriptors of all members of the objects of the language in this process, by path. */
+function intrinsics(): ReadonlyMap<string, unknown> {
+  const found = new Map<string, unknown>();
+  const seen = new Set<unknown>();
+  const walk = (path: string, one: unknown): void => {
+    if ((typeof one !== 'object' && typeof one !== 'function') || one === null || seen.has(one)) return;
+    seen.add(one);
+    for (const key of Reflect.ownKeys(one)) {
+      const { value, get, set } = Reflect.getOwnPropertyDescriptor(one, key)!;
+      const at = `${path}.${String(key)}`;
+      found
+        .set(`${at} value`, typeof value === 'object' ? null : value)
+        .set(`${at} get`, get)
+        .set(`${at} set`, set);
+      walk(at, value);
+    }
+  };
+  for (const name of [
+    'Object',
+    'Array',
+    'Function',
+    'Math',
+    'JSON',
+    'Number',
+    'String',
+    'Promise',
+    'Map',
+    'Error',
+    'Date',
+  ])
+    walk(name, Reflect.get(globalThis, name));
+  return found;
+}
+
+describe('what a file does to the objects of the language', () => {
+  const WAYS: readonly string[] = [
+    "Object.defineProperty(Object.prototype, 'price', { get() { return 5; }, configurable: true });",
+    'Math.floor = () => 1;',
+    '(Array.prototype as any).map = () => [];',
+    "JSON.stringify = (() => '{}') as never;",
+    'Number.isFinite = (() => true) as never;',
+    'Promise.prototype.then = (() => undefined) as never;',
+    "(Error.prototype as any).message = 'mine';",
+    '(Function.prototype as any).call = () => 7;',
+    '(globalThis as any).Map = Array;',
+    'for (const key of Object.getOwnPropertyNames(Math)) delete (Math as any)[key];',
+  ];
+
+  test.each(WAYS)('stays in its own evaluation: %s', way => {
+    const before = intrinsics();
+    const code = changedOwn(
+      'const flow',
+      `if ((globalThis as any).Object.prototype.mine) throw new Error('shared');
+      (Object.prototype as any).mine = true;
+      try { ${way} } catch {}
+      const flow`,
+    );
+    const { make, parameters } = definitionIn(strategyFileOf('./own.ts', code));
+    const values = parameters.parse({ amount: '0.01', halfSpreadBps: 30 });
+    // Neither the program nor another strategy of the same file sees it.
+    for (let i = 0; i < 2; i++) expect(typeof make(values as never, instrument).quote).toBe('function');
+    expect(intrinsics()).toEqual(before);
+  });
 });
 
 /** Counts each evaluation of a file that has this line. */

@@ -263,6 +263,9 @@ function ago(ms: Millis): string {
 
 /** Returns the profit with its parts, in the words that report, console and ledger use. */
 const profitText = (profit: NonNullable<BotStatus['profit']>): string =>
-  `${profitSentenceOf(profit)}: ${(['spread', 'inventory', 'fees', 'hedging'] as const)
-    .map(part => `${part} ${signedCents(moneyOf(profit[part]))}`)
-    .join(', ')}`;
+  profitSentenceOf(
+    profit,
+    (['spread', 'inventory', 'fees', 'hedging'] as const)
+      .map(part => `${part} ${signedCents(moneyOf(profit[part]))}`)
+      .join(', '),
+  );

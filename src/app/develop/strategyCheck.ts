@@ -15,6 +15,7 @@ import {
 } from '../../core/index.ts';
 import {
   definitionIn,
+  FILE_LAW,
   isTimeAllowed,
   isToleranceAllowed,
   oneLine,
@@ -37,8 +38,8 @@ export type StrategyVerdict = {
 /** Number of drawn series of views for each law, and of views in a series. */
 const SERIES = 40;
 const VIEWS = 8;
-/** Number of views in one longer series: more than any law has of its own, so that a late error breaks most laws. */
-const LONG_VIEWS = 40;
+/** Number of views in one longer series, in which an error at a late call breaks most laws. */
+const LONG_VIEWS = 150;
 
 /** Values of common parameters without a default. */
 const USUAL: Readonly<Record<string, unknown>> = { amount: '0.01', halfSpreadBps: 30 };
@@ -53,7 +54,7 @@ export function strategyVerdicts(
 ): readonly StrategyVerdict[] {
   const functions = functionsVerdict(of, parameters);
   const { make, instrument } = checkedFile(of, parameters);
-  const laws = STRATEGY_LAWS.map(({ name: law, violation }, i) => {
+  const laws = [...STRATEGY_LAWS, FILE_LAW].map(({ name: law, violation }, i) => {
     // Views of its own for each law: a file that remembers those of another law would know these in advance.
     const random = randomOf(1 + i);
     for (let n = 0; n < SERIES; n++) {
@@ -91,7 +92,7 @@ function checkedFile(of: StrategyCode, parameters: Readonly<Record<string, unkno
       `${of.file}: parameters: ${key}: ${first?.message}; pass -c CONFIG, a configuration with the values of this strategy`,
     );
   }
-  const [values, instrument] = [parsed.data, checkedInstrument()];
+  const [values, instrument] = [parsed.data, Object.freeze(checkedInstrument())];
   return { definition, values, instrument, make: () => definition.make(values, instrument) };
 }
 

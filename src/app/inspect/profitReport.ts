@@ -303,7 +303,7 @@ function briefProfit({ booked, run, unknown }: ProfitNow, minor: string): string
   const parts = Object.entries({ spread, inventory, fees, hedging }).map(
     ([name, sum]) => `${name} ${signedCents(sum)}`,
   );
-  return `Profit ${profitSentence(booked, run, minor)}: ${parts.join(', ')}`;
+  return `Profit ${profitSentence(booked, run, minor, parts.join(', '))}`;
 }
 
 /** Returns the table of days, with as many decimals of the sums as fit into `WIDTH`. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { verdictLines } from '../../../src/app/develop/checkStrategy.ts';
 import { FUNCTIONS_LAW, strategyVerdicts } from '../../../src/app/develop/strategyCheck.ts';
-import { STRATEGY_LAWS, strategyFileOf } from '../../../strategies/index.ts';
+import { FILE_LAW, STRATEGY_LAWS, strategyFileOf } from '../../../strategies/index.ts';
 import { changedOwn, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts';
 
 const verdictsOf = (code: string, parameters: Readonly<Record<string, unknown>> | null = null) =>
@@ -19,7 +19,7 @@ describe('the check of a strategy file', () => {
   test('passes a strategy that obeys every law, with the same verdicts each time', () => {
     const verdicts = verdictsOf(OWN_STRATEGY);
     expect(verdicts).toEqual(
-      [FUNCTIONS_LAW, ...STRATEGY_LAWS.map(({ name }) => name)].map(law => ({ law, violation: null })),
+      [FUNCTIONS_LAW, ...STRATEGY_LAWS.map(({ name }) => name), FILE_LAW.name].map(law => ({ law, violation: null })),
     );
     expect(verdictsOf(OWN_STRATEGY)).toEqual(verdicts);
   });
@@ -97,6 +97,35 @@ describe('the check of a strategy file', () => {
       /^quotes finite.*: bids\[0\]: amount 0\.5 is not a whole number of lots; round/,
     ],
     [
+      'an amount below zero',
+      bidding(level('1', '-5')),
+      /^returns a valid quote.*: bids\[0\]\.amount: expected at least 0 lots, found -5$/,
+    ],
+    [
+      'a bid above its own ask',
+      quotingBy(`const at = (price: number) => ({ price, amount: 1, why: [{ name: 'x', ticks: price }] });
+        return { bids: [at(view.mid + 1)], asks: [at(view.mid - 1)] };`),
+      /^keeps its bids below its asks: the best bid \S+ is not below the best ask \S+$/,
+    ],
+    [
+      'an ask far below the market',
+      quotingBy(`const at = (price: number) => ({ price, amount: 1, why: [{ name: 'x', ticks: price }] });
+        return { bids: [], asks: [at(view.mid / 2)], noBid: 'x' };`),
+      /^quotes no price far beyond.*: asks\[0\]\.price: expected at most 200 bps below the best bid of the book, found \d{4}$/,
+    ],
+    [
+      'a change of the instrument',
+      quotingBy("(view.instrument as any).tick = 2; return silent('x');"),
+      /^returns a valid quote.*: threw at .*: Cannot assign to read only property 'tick'/,
+    ],
+    [
+      'an error at the 100th call',
+      quotingBy(
+        "const seen = flow as { calls?: number }; seen.calls = (seen.calls ?? 0) + 1; if (seen.calls === 100) throw new Error('late'); return around(p, lots, view, [...fairSteps(view)]);",
+      ),
+      /^returns a valid quote.*: threw at \.\/own\.ts:17: late$/,
+    ],
+    [
       'levels in the wrong order',
       bidding("[1, 2].map(price => ({ price, amount: 1, why: [{ name: 'x', ticks: price }] }))"),
       /^quotes finite.*: bids\[1\]: price 2 is better than the level before it$/,
@@ -114,24 +143,26 @@ describe('the check of a strategy file', () => {
     [
       'random numbers',
       quotingBy('return silent(String(Math.random()));'),
-      /^gives the same quotes.*: two strategies with the same past gave different quotes$/,
+      /^returns a valid quote.*: threw at \.\/own\.ts:17: this file cannot call Math\.random; use only the view and the trades \(view\.at is the time of the decision\)$/,
     ],
     [
-      'random numbers that change nothing',
-      quotingBy("Math.random(); return silent('x');"),
-      /^reads no clock.*: calls Math\.random; use only the view and the trades \(view\.at is the time of the decision\)$/,
+      'the date of now',
+      quotingBy('return silent(String(new Date().getFullYear()));'),
+      /^returns a valid quote.*: threw at .*: this file cannot call new Date\(\); use/,
     ],
-    ['a hidden clock', quotingBy("try { Date.now(); } catch {} return silent('x');"), /calls Date\.now;/],
-    ['the date of now', quotingBy('return silent(String(new Date().getFullYear()));'), /calls new Date\(\);/],
-    ['a timer', quotingBy("(0, eval)('setTimeout')(() => {}, 1); return silent('x');"), /calls setTimeout;/],
+    [
+      'a timer',
+      quotingBy("(0, eval)('setTimeout')(() => {}, 1); return silent('x');"),
+      /^returns a valid quote.*: threw at .*: this file cannot call setTimeout$/,
+    ],
     [
       'a memory that all strategies share',
-      quotingBy('const all = Array as any; all.n = (all.n ?? 0) + 1; return silent(String(all.n));'),
+      quotingBy('const all = URL as any; all.n = (all.n ?? 0) + 1; return silent(String(all.n));'),
       /^gives the same quotes/,
     ],
     [
       'a file that looks ahead by what an earlier strategy saw later',
-      quotingBy(`const all = Array as any;
+      quotingBy(`const all = URL as any;
         const seen: { at: number; mid: number }[] = (all.seenByTest ??= []);
         const later = seen.find(one => one.at > view.at && one.at < view.at + 10_000);
         seen.push({ at: view.at, mid: view.mid });
@@ -172,10 +203,10 @@ describe('the check of a strategy file', () => {
   test('says one error that breaks several laws once, with its place and their number', () => {
     const lines = verdictLines(verdictsOf(quotingBy("throw new Error('no luck');")));
     const failed = lines.filter(line => line.startsWith('FAIL'));
-    expect(failed).toEqual([expect.stringMatching(/^FAIL {2}\d laws: threw at \.\/own\.ts:17: no luck$/)]);
-    const of = Number(/\d/.exec(failed[0]!)![0]);
+    expect(failed).toEqual([expect.stringMatching(/^FAIL {2}\d+ laws: threw at \.\/own\.ts:17: no luck$/)]);
+    const of = Number(/\d+/.exec(failed[0]!)![0]);
     expect(of).toBeGreaterThan(4);
-    expect(lines.length - 1 + of).toBe(STRATEGY_LAWS.length + 1);
+    expect(lines.length - 1 + of).toBe(STRATEGY_LAWS.length + 2);
     expect(verdictLines([1, 2].map(n => ({ law: `law ${n}`, violation: `fault ${n}` })))).toEqual([
       'FAIL  law 1: fault 1',
       'FAIL  law 2: fault 2',
