@@ -149,8 +149,9 @@ export function parameterRefusal(
       : `${key}: cannot be changed from a page; change the YAML file and reload it`;
   const { direction, value: from } = listed;
   if (direction === 'free') return null;
-  const tighter = `${key}: from a page, a limit can only be tightened, to a ${direction} value`;
-  if (to === null) return `${tighter}, not removed`;
+  const tighter = `${key}: a page or the API can only tighten a limit, to a ${direction} value`;
+  const byHand = 'to loosen it, change the YAML file and reload it';
+  if (to === null) return `${tighter}, not remove it; ${byHand}`;
   const [before, after] = [from === null ? null : decimalTextOf(from), decimalTextOf(to)];
   if (after === null) return `${key}: expected a number like 12.5, found ${JSON.stringify(to)}`;
   // A limit that is not set does not limit, so every value is tighter.
@@ -159,7 +160,7 @@ export function parameterRefusal(
       ? `${key}: is computed, because it is not set; set it in the YAML file and reload it`
       : null;
   const isTighter = before !== null && (direction === 'lower' ? after < before : after > before);
-  return isTighter ? null : `${tighter}; it is now ${from}`;
+  return isTighter ? null : `${tighter}; it is now ${from}; ${byHand}`;
 }
 
 /**

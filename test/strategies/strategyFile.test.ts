@@ -565,6 +565,22 @@ describe('while a bot runs', () => {
       );
   });
 
+  test('a price far beyond the other side empties both sides with a reason, and one within 200 bps of it does not', () => {
+    const at = 'const at = (price: number) => [{ price, amount: lots, why: [{ name: `x`, ticks: price }] }];';
+    const bid = (share: number) =>
+      quoteOf(`${at} return { bids: at(view.depth.askPrices[0]! * ${share}), asks: [], noAsk: 'none' };`);
+    const ask = (share: number) =>
+      quoteOf(`${at} return { bids: [], noBid: 'none', asks: at(view.depth.bidPrices[0]! * ${share}) };`);
+    expect([bid(1.0199).bids.length, bid(1.0201).bids.length]).toEqual([1, 0]);
+    expect([ask(0.9801).asks.length, ask(0.9799).asks.length]).toEqual([1, 0]);
+    expect(bid(1.5).noAsk).toBe(
+      './own.ts returned an invalid quote: bids[0].price: expected at most 200 bps above the best ask of the book, found 5000; correct the file, and reload it in a running bot',
+    );
+    expect(ask(0.5).failure).toContain('asks[0].price: expected at most 200 bps below the best bid of the book, found');
+    // A price far away from the market is no danger; the collar refuses it.
+    expect([bid(0.5).bids.length, ask(2).asks.length]).toEqual([1, 1]);
+  });
+
   test('a call that would end the process empties both sides with a reason instead', () => {
     expect(quoteOf("process.exit(1); return silent('x');").noBid).toMatch(
       /^\.\/own\.ts:17 failed: this file cannot call process\.exit; correct the file/,

@@ -217,7 +217,8 @@ export const ANY_VOLUME = '999999999999999';
 
 /**
  * Returns the fees and balances of the simulated account. For the embedded exchange, fees and balances are those of its
- * configuration. For a remote exchange, the 30-day volume is 0, and the balances cover the position limit.
+ * configuration. For a remote exchange, the 30-day volume is 0, and the balances cover the position limit; the base
+ * currency begins at its target, if there is one.
  */
 export function simulatedAccountOf(config: Config, instrument: Instrument, firstTicks: number, traded = config.book) {
   const { exchange, limits, inventory } = config;
@@ -226,7 +227,7 @@ export function simulatedAccountOf(config: Config, instrument: Instrument, first
   if (exchange.kind === 'embedded')
     return { fees: own ?? { tiers, volume30d: exchange.volume30d }, balances: exchange.balances };
   const positionMax = moneyOf(limits.positionMax);
-  const major = (inventory.target === undefined ? positionMax : moneyOf(inventory.target)) + positionMax;
+  const major = inventory.target === undefined ? 2n * positionMax : moneyOf(inventory.target);
   const minor = (2n * positionMax * BigInt(firstTicks) * instrument.tickMoney) / 10n ** 18n;
   const text = (sum: bigint): string => textOfMoney(sum as Money);
   return {

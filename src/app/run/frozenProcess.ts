@@ -73,7 +73,7 @@ export function haltFrozen(bot: FrozenBot, at: Millis): string {
   } catch (error) {
     halted = `THE HALT COULD NOT BE WRITTEN TO DISK (${textOfError(error)})`;
   }
-  return `${reason}; ${halted}, and this process ends itself; its orders may be open until the next start, or: ${ownCommand('halt --cancel', bot)}; correct the file, then: ${ownCommand('resume', bot)}`;
+  return `${reason}; ${halted}, and this process ends itself; its orders may be open until the next start, or: ${ownCommand('halt --cancel', bot)}; correct the file and start the bot, which names the key that approves the corrected file, then: ${ownCommand('resume', bot)}`;
 }
 
 /**

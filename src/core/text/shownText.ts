@@ -16,8 +16,11 @@ export const shownText = (text: string): string =>
 export const shownLines = (text: string): string =>
   text.replace(CONTROL_CHARACTERS, sign => (/[\t\n]/.test(sign) ? sign : '\ufffd'));
 
-/** Hex signature (256 or 512 bits), also after a URL-encoded %3A; not a hash that starts with 0x. */
-const SIGNATURE = /(?:(?<![0-9a-z])|(?<=%[0-9a-f]{2}))(?:[0-9a-f]{64}){1,2}(?![0-9a-z])/gi;
+/**
+ * Hex signature (256 or 512 bits), also after a URL-encoded %3A; not a hash that starts with 0x, and not the hash of a
+ * file after its name `sha256: `.
+ */
+const SIGNATURE = /(?:(?<![0-9a-z])(?<!sha256: )|(?<=%[0-9a-f]{2}))(?:[0-9a-f]{64}){1,2}(?![0-9a-z])/gi;
 /** Nonce of an Authorization header: digits between two colons. */
 const NONCE = /(?::|%3A)(\d+)(?=:|%3A)/gi;
 /** Minimum number of digits that count as a nonce. Nonces have 13 to 19 digits; a time of day has fewer than 10. */

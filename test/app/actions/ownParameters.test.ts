@@ -76,7 +76,7 @@ test('parameters of a strategy file are listed with their defaults, previewed as
   expect(removed.lines.filter(line => line.startsWith('strategy.takerBps'))).toHaveLength(1);
   expect((await preview('limits.orderValueMax', '40000')).join('\n')).toMatch(/^ {2}ask 1 .* at \d+$/m);
   expect((await set('limits.orderValueMax', '40000')).end).toBe('done');
-  await expect(set('limits.orderValueMax', '60000')).rejects.toThrow(/can only be tightened/);
+  await expect(set('limits.orderValueMax', '60000')).rejects.toThrow(/can only tighten a limit/);
   expect(readFileSync(file, 'utf8')).toContain('orderValueMax: ');
   await end();
 });

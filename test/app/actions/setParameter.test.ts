@@ -136,8 +136,8 @@ describe('a change of one of several books', () => {
     await refused('13', { book: 'xrp_mxn' }, /xrp_mxn: expected a book of this bot/);
     await refused('debug', { key: 'log.level', book: 'eth_mxn' }, /log\.level: all books share this key/);
     // 2 is tighter than nothing that this book has, although the others are at 0.1.
-    await refused('3', { key: 'limits.positionMax', book: 'eth_mxn' }, /can only be tightened.*now 2/);
-    await refused('1', { key: 'limits.positionMax', book: 'btc_usd' }, /can only be tightened.*now 0\.1/);
+    await refused('3', { key: 'limits.positionMax', book: 'eth_mxn' }, /can only tighten a limit.*now 2/);
+    await refused('1', { key: 'limits.positionMax', book: 'btc_usd' }, /can only tighten a limit.*now 0\.1/);
     expect(text()).toBe(desk);
     expect((await set('1.5', { key: 'limits.positionMax', book: 'eth_mxn' })).end).toBe('done');
     expect((await set('debug', { key: 'log.level' })).lines).toContain('log.level: "info" -> "debug"');
@@ -293,8 +293,8 @@ describe('an error', () => {
 
 describe('before anything is written', () => {
   test.each<[string, string | null, RegExp]>([
-    ['limits.drawdownMax', '99999999', /can only be tightened/],
-    ['limits.drawdownMax', null, /not removed/],
+    ['limits.drawdownMax', '99999999', /can only tighten a limit/],
+    ['limits.drawdownMax', null, /not remove it/],
     ['exchange.kind', 'x', /cannot be changed from a page/],
     [KEY, '16', /already has this value/],
     [KEY, 'wide', /halfSpreadBps/],

@@ -63,7 +63,7 @@ describe('the halt of a frozen bot', () => {
   test('is on disk, also before the first start has made the folder, and names file and commands', () => {
     const stateDir = join(folder(), 'not/yet');
     expect(haltFrozen({ stateDir, strategies }, 7)).toBe(
-      `the strategy file own.ts@0123456789ab froze the bot with a loop in a timer or promise; trading is halted, and this process ends itself; its orders may be open until the next start, or: puntas halt --cancel --state ${stateDir} --reason "..."; correct the file, then: puntas resume --state ${stateDir} --reason "..."`,
+      `the strategy file own.ts@0123456789ab froze the bot with a loop in a timer or promise; trading is halted, and this process ends itself; its orders may be open until the next start, or: puntas halt --cancel --state ${stateDir} --reason "..."; correct the file and start the bot, which names the key that approves the corrected file, then: puntas resume --state ${stateDir} --reason "..."`,
     );
     expect(latchIn(stateDir).read()).toEqual({ reason: frozenReason(strategies), at: 7, by: 'bot' });
   });

@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 const FROZE =
-  /^the strategy file (own\.ts@[0-9a-f]{12}) froze the bot with a loop in a timer or promise; trading is halted, and this process ends itself; .* puntas halt --cancel -c \S+ --reason "\.\.\."; correct the file, then: puntas resume -c \S+ --reason "\.\.\."$/m;
+  /^the strategy file (own\.ts@[0-9a-f]{12}) froze the bot with a loop in a timer or promise; trading is halted, and this process ends itself; .* puntas halt --cancel -c \S+ --reason "\.\.\."; correct the file and start the bot, which names the key that approves the corrected file, then: puntas resume -c \S+ --reason "\.\.\."$/m;
 
 test('a loop in a promise ends the bot, whose next start cancels its orders and runs only a corrected file after a resume', async () => {
   const loop = 'if (seen.calls === 15) void (async () => { await null; for (;;); })();';

@@ -99,3 +99,12 @@ describe('a text that is shown', () => {
     expect(maskedText(long, [token])).not.toContain('AAAAAAAA');
   });
 });
+
+test('the hash of a file stays readable after its name, and a signature of the same length does not', () => {
+  const hash = 'ab12'.repeat(16);
+  expect(maskedText(`approve it with the key strategy.sha256: ${hash}`, [])).toContain(hash);
+  for (const text of [`signature ${hash}`, `Sha256=${hash}`, `%3A${hash}`, hash])
+    expect(maskedText(text, [])).not.toContain(hash);
+  // A known secret is masked wherever it stands.
+  expect(maskedText(`strategy.sha256: ${hash}`, [hash])).not.toContain(hash);
+});
