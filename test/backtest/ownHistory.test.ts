@@ -86,7 +86,7 @@ describe('a strategy file with a fault in a backtest', () => {
       /^own\.ts failed: no luck; correct the file/,
     ],
     [
-      'that quotes NaN once',
+      'that quotes no number once',
       () => ({ ...quote, bids: [{ price: Number.NaN, amount: 1 as Amount, why: [] }] }),
       /^own\.ts returned an invalid quote: bids\[0\]\.price: expected a finite number, found NaN/,
     ],

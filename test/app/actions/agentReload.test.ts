@@ -135,7 +135,7 @@ test('a reload that was approved for another text does not run the strategy file
 test.each([
   ['throws', "throw new Error('no luck');", /own\.ts:\d+ failed: no luck; correct the file/],
   [
-    'quotes NaN',
+    'quotes no number',
     'return around(p, lots, view, [...fairSteps(view), { name: "x", ticks: NaN }]);',
     /invalid quote: .*NaN/,
   ],

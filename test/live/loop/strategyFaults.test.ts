@@ -58,7 +58,7 @@ const KINDS: readonly (readonly [kind: string, fault: string, check: RegExp | nu
     /held back by the strategy \(\.\/own\.ts failed: quote: expected an end within 2 s, found none; look for a loop without an end; correct the file/,
   ],
   [
-    'quotes NaN',
+    'quotes no number',
     NAN,
     /^quotes finite prices.*: bids\[0\]\.price: expected a finite number, found NaN$/,
     /held back by the strategy \(\.\/own\.ts returned an invalid quote: bids\[0\]\.price: expected a finite number, found NaN; correct the file, and reload it in a running bot\)/,
