@@ -10,9 +10,9 @@ export type EmbeddedExchange = {
   /** Environment with the key of its funded account. */
   readonly keys: { readonly PUNTAS_API_KEY: string; readonly PUNTAS_API_SECRET: string };
   /** Asks its operator's interface. Rejects with the text of a refusal. */
-  operate(method: string, path: string, body?: object): Promise<unknown>;
+  readonly operate: (method: string, path: string, body?: object) => Promise<unknown>;
   /** Ends it as an operator would. */
-  close(): Promise<Ended>;
+  readonly close: () => Promise<Ended>;
 };
 
 /**

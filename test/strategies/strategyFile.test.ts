@@ -312,7 +312,9 @@ function intrinsics(): ReadonlyMap<string, unknown> {
     if ((typeof one !== 'object' && typeof one !== 'function') || one === null || seen.has(one)) return;
     seen.add(one);
     for (const key of Reflect.ownKeys(one)) {
-      const { value, get, set } = Reflect.getOwnPropertyDescriptor(one, key)!;
+      const { value, get, set } = Reflect.getOwnPropertyDescriptor(one, key) as {
+        readonly [member in 'value' | 'get' | 'set']: unknown;
+      };
       const at = `${path}.${String(key)}`;
       found
         .set(`${at} value`, typeof value === 'object' ? null : value)

@@ -72,7 +72,7 @@ test('a halt and its end are told by the bot, its death and what was verified by
   await comes(/ stopped: stopped \(SIGTERM\); verified: no open orders left; since .* UTC: .*halted 1/);
   sentinel.signal('SIGTERM');
   const { stderr: watched } = await sentinel.ended;
-  for (const secret of [TOKEN, SECRET, keys['PUNTAS_API_SECRET']!])
+  for (const secret of [TOKEN, SECRET, keys.PUNTAS_API_SECRET])
     expect(dead + stopped + watched + JSON.stringify(at.received)).not.toContain(secret);
   expect(
     at.received.filter(({ text }) => / (halted: to|down: its)/.test(text)).map(({ isSilent }) => isSilent),

@@ -27,7 +27,7 @@ async function watched({ shipped, before }: Setup) {
   bot.text = before(whole);
   const { config } = bot.read();
   const read = () => bot.read();
-  const { running, kill } = await doomed(world, folders, () => null, {
+  const bound = await doomed(world, folders, () => null, {
     config,
     source: { file: 'my.yaml', given: config, read, inspect: read },
   });
@@ -44,10 +44,10 @@ async function watched({ shipped, before }: Setup) {
     ...([clock, 5, log, ended.signal] as const),
   );
   return {
-    ...{ clock, config, whole, running },
+    ...{ clock, config, whole },
     reload: (text: string) => {
       bot.text = text;
-      running.hangUp();
+      bound.running.hangUp();
     },
     /** Books of the bot's open orders, one entry for each order. */
     open: (): readonly string[] => {
@@ -55,7 +55,7 @@ async function watched({ shipped, before }: Setup) {
       return [...active.values()].map(({ instrument }) => instrument.symbol);
     },
     kill: () => {
-      symlinkSync(kill(), `${link}.new`);
+      symlinkSync(bound.kill(), `${link}.new`);
       renameSync(`${link}.new`, link);
     },
     texts: () => lines.map(({ text }) => text).join('\n'),
@@ -63,7 +63,7 @@ async function watched({ shipped, before }: Setup) {
       ended.abort();
       await clock.advance(5 * SECOND);
       await over;
-      await running.stop();
+      await bound.running.stop();
       world.end();
     },
   };
