@@ -11,6 +11,7 @@ import {
   changedYaml,
   configChanges,
   isKeyOfBook,
+  PARAMETER_DIRECTIONS,
   parameterPlace,
   parameterRefusal,
   parameterText,
@@ -105,6 +106,11 @@ export function plannedChange(bot: WhichBot, { key, value, digest, book }: SetAs
       // The default of a strategy file is not in the configuration.
       ...changes.map(each => changeText({ ...each, from: each.from ?? from })),
       ...sharedText(key, place.books),
+      ...(value !== null && (PARAMETER_DIRECTIONS[key] ?? 'free') !== 'free'
+        ? [
+            `${key} is a limit, which a page or the API can only tighten: only the YAML file and a reload loosen it again`,
+          ]
+        : []),
     ],
   };
 }

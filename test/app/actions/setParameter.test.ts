@@ -223,7 +223,9 @@ describe('a change', () => {
     const offered: string[] = [];
     for (const [key, value] of changes) {
       const from = shownParameters(which).parameters.find(each => each.key === key)!.value;
-      const { end, undo } = await set(value, { key });
+      const { end, undo, lines } = await set(value, { key });
+      // A limit says before and after that there is no way back from here.
+      expect(lines.some(line => line.startsWith(`${key} is a limit`))).toBe(key.startsWith('limits.'));
       expect([key, end, undo !== undefined]).toEqual([key, 'done', canPreview({ key, value: from })]);
       if (undo !== undefined) offered.push(key);
     }
