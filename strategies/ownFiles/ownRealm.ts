@@ -69,7 +69,8 @@ export function ownRealm(given: string): OwnRealm {
     ...Object.fromEntries((['process', 'performance', 'crypto'] as const).map(name => [name, guardedGlobal(name)])),
     ...Object.fromEntries(TIMERS.map(name => [name, () => refuse(name)])),
   };
-  for (const name of Object.getOwnPropertyNames(globalThis))
+  // `global` would be the global object of the process.
+  for (const name of Object.getOwnPropertyNames(globalThis).filter(each => each !== 'global'))
     if (!Object.hasOwn(own, name) && !Object.hasOwn(context, name))
       Object.defineProperty(context, name, { get: () => Reflect.get(globalThis, name) as unknown });
   Object.assign(context, own);

@@ -56,7 +56,7 @@ test('a loop in a promise ends the bot, whose next start cancels its orders and 
 });
 
 test('a loop in a timer ends the bot, and a loop at the load of the file ends its start', async () => {
-  const loop = "(0, eval)('setTimeout')(() => { for (;;); }, 1);";
+  const loop = "process.getBuiltinModule('node:timers').setTimeout(() => { for (;;); }, 1);";
   const { access, config, own } = await strategyFileBot(bench, `${COUNTED} if (seen.calls === 15) ${loop} ${QUOTE}`);
   const bot = puntas(['run', '-c', config], access);
   await bot.sees(/"msg":"quoting"/);
