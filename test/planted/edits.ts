@@ -5141,4 +5141,76 @@ export const EDITS: readonly Edit[] = [
     title:
       'of any senders is within its limits and counted as it lies on disk, also after a start: no more is deleted than must be, of who has most, the oldest first',
   },
+  {
+    name: 'a book elsewhere without asks is priced',
+    file: 'src/core/hedging/elsewherePrice.ts',
+    from: 'depth.bids === 0 || depth.asks === 0',
+    to: 'depth.bids === 0',
+    test: 'test/core/hedging/elsewherePrice.test.ts',
+    title:
+      'an order there has the limit, the amounts, the risk and the maximum cost of a model, or the first reason against it',
+  },
+  {
+    name: 'an unknown cost of moving back is priced',
+    file: 'src/core/hedging/elsewherePrice.ts',
+    from: '[marginBps, riskBps, backBps].every',
+    to: '[marginBps, riskBps].every',
+    test: 'test/core/hedging/elsewherePrice.test.ts',
+    title:
+      'an order there has the limit, the amounts, the risk and the maximum cost of a model, or the first reason against it',
+  },
+  {
+    name: 'the value of an order elsewhere is checked at the level, not at its limit',
+    file: 'src/core/hedging/elsewherePrice.ts',
+    from: 'if (valueOf(price, take.amount) < instrument.valueMin)',
+    to: 'if (valueOf(take.price, take.amount) < instrument.valueMin)',
+    test: 'test/core/hedging/elsewherePrice.test.ts',
+    title:
+      'an order there has the limit, the amounts, the risk and the maximum cost of a model, or the first reason against it',
+  },
+  {
+    name: 'the risk of a hedge elsewhere lacks the way back',
+    file: 'src/core/hedging/elsewherePrice.ts',
+    from: 'risk: money(extra(riskBps) + extra(backBps))',
+    to: 'risk: money(extra(riskBps))',
+    test: 'test/core/hedging/elsewherePrice.test.ts',
+    title:
+      'an order there has the limit, the amounts, the risk and the maximum cost of a model, or the first reason against it',
+  },
+  {
+    name: 'the maximum cost elsewhere has the risk of the price for the way back',
+    file: 'src/core/hedging/elsewherePrice.ts',
+    from: 'atWorst - fair) + extra(backBps))',
+    to: 'atWorst - fair) + extra(riskBps))',
+    test: 'test/core/hedging/elsewherePrice.test.ts',
+    title:
+      'an order there has the limit, the amounts, the risk and the maximum cost of a model, or the first reason against it',
+  },
+  {
+    name: 'an order elsewhere is sent at the level instead of its limit',
+    file: 'src/core/hedging/elsewherePrice.ts',
+    from: 'take: { ...take, price }',
+    to: 'take',
+    test: 'test/core/hedging/elsewherePrice.test.ts',
+    title:
+      'an order there has the limit, the amounts, the risk and the maximum cost of a model, or the first reason against it',
+  },
+  {
+    name: 'the limit elsewhere passes the largest price of the book',
+    file: 'src/core/hedging/elsewherePrice.ts',
+    from: 'Math.min(priceMax, Math.max(priceMin, ticks))',
+    to: 'Math.max(priceMin, ticks)',
+    test: 'test/core/hedging/elsewherePrice.test.ts',
+    title:
+      'an order there has the limit, the amounts, the risk and the maximum cost of a model, or the first reason against it',
+  },
+  {
+    name: 'a hedge elsewhere at another mid price is cheaper for a purchase',
+    file: 'src/core/hedging/elsewherePrice.ts',
+    from: 'sells ? now - before : before - now',
+    to: 'now - before',
+    test: 'test/core/hedging/elsewherePrice.test.ts',
+    title:
+      'a priced hedge at another mid price costs what it would have cost if it had been priced there, at most a unit more',
+  },
 ];

@@ -2,14 +2,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  atOtherMid,
   emptyDepth,
   instrumentOf,
   latencyRiskBps,
   money,
   moneyOf,
   priceElsewhere,
+  sweepCost,
   type Depth,
   type ElsewhereTerms,
+  type Money,
 } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
 
@@ -148,4 +151,123 @@ test('no fill within the limit of the order costs more than the stated maximum',
     runsOf(20_000, 400),
   );
   expect(priced).toBeGreaterThan(50);
+});
+
+/** A small book there, in ticks of 0.5 and lots of 0.01, whose smallest value and both price bounds are within reach. */
+const narrow = instrumentOf(
+  { ...RULES, tickSize: '0.5', minimumAmount: '0.02', minimumPrice: '90', maximumPrice: '104', minimumValue: '10' },
+  '0.01',
+);
+const RATE_ONE = 100_000_000n;
+const ceilDiv = (sum: bigint, by: bigint): bigint => (sum + by - 1n) / by;
+
+test('an order there has the limit, the amounts, the risk and the maximum cost of a model, or the first reason against it', () => {
+  const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 30 })), { maxLength: 4 });
+  // Some costs are invalid. Each is a multiple of 1/64 bps, which floats express exactly.
+  const cost = fc.oneof(
+    { weight: 12, arbitrary: fc.integer({ min: 0, max: 60_000 }).map(n => n / 64) },
+    { weight: 1, arbitrary: fc.constantFrom(-1, 10_000, Number.NaN) },
+  );
+  const worlds = fc.record({
+    sells: fc.boolean(),
+    bids: steps,
+    asks: steps,
+    gap: fc.integer({ min: -1, max: 4 }),
+    lots: fc.integer({ min: 8, max: 14 }),
+    takerRate: fc.constantFrom(0, 100_000, 123_456.5),
+    rate: fc.oneof(fc.constant(0n), { weight: 12, arbitrary: fc.bigInt({ min: 1n, max: 40n * ONE }) }),
+    midHere: fc.bigInt({ min: ONE, max: 4_000n * ONE }),
+    marginBps: cost,
+    riskBps: cost,
+    backBps: cost,
+  });
+  const seen = new Map<string, number>();
+  fc.assert(
+    fc.property(worlds, ({ sells, bids, asks, gap, lots, rate, midHere, takerRate, ...costs }) => {
+      const side = (of: readonly Level[], from: number, sign: number) => {
+        let at = from;
+        return of.map(([step, size]): Level => [(at += sign * step), size]);
+      };
+      const depth = depthOf(side(bids, 200, -1), side(asks, 198 + gap, 1));
+      const amount = money((sells ? 1n : -1n) * BigInt(lots) * narrow.lotMoney);
+      const bounds = { costMaxBps: 900, collarBps: 900, orderValueMax: (10n ** 18n) as never, room: 10 ** 9 };
+      const at = { instrument: narrow, takerRate, rate: money(rate), midHere: money(midHere), ...costs, bounds };
+      const route = priceElsewhere('mxn', depth, amount, at);
+      const found = 'out' in route ? route : route.unavailableReason;
+      const count = (what: string) => void seen.set(what, (seen.get(what) ?? 0) + 1);
+      const refused = (reason: string): void => {
+        count(reason);
+        expect(found).toBe(reason);
+      };
+      if (rate === 0n) return refused('no exchange rate is known for the quote currency on the other exchange');
+      if (bids.length === 0 || asks.length === 0) return refused('the book on the other exchange has an empty side');
+      const [bid, ask] = [depth.bidPrices[0]!, depth.askPrices[0]!];
+      if (bid >= ask) return refused('the book on the other exchange is crossed');
+      if (Object.values(costs).some(bps => Number.isNaN(bps) || bps < 0 || bps >= 10_000))
+        return refused('the price risk or another cost of the hedge is unknown');
+      const mid = money((BigInt(bid + ask) * narrow.tickMoney) / 2n);
+      const { take, ...swept } = sweepCost(narrow, depth, amount, takerRate, mid, bounds);
+      if ('unavailableReason' in swept) return refused(swept.unavailableReason);
+      // The limit, tick by tick, as far as the margin and the bounds of the book allow.
+      const parts = (bps: number) => BigInt(bps * 64);
+      const margin = parts(costs.marginBps);
+      const isAllowed = (ticks: number) =>
+        sells
+          ? BigInt(ticks) * 640_000n >= BigInt(take!.price) * (640_000n - margin) && ticks >= 180
+          : BigInt(ticks) * 640_000n <= BigInt(take!.price) * (640_000n + margin) && ticks <= 208;
+      let price: number = take!.price;
+      while (isAllowed(price + (sells ? -1 : 1))) price += sells ? -1 : 1;
+      price = Math.min(208, Math.max(180, price));
+      const [base, paid] = [BigInt(take!.amount) * narrow.lotMoney, BigInt(take!.amount * price) * narrow.tickLotMoney];
+      if (paid < 10n * ONE) return refused('the available amount at the limit price is below the minimum order value');
+      count('priced');
+      const fee = BigInt(Math.ceil(takerRate));
+      const left = (sum: bigint) => (sum * (RATE_ONE - fee)) / RATE_ONE;
+      const here = (sum: bigint) => (sells ? (sum * rate) / ONE : ceilDiv(sum * rate, ONE));
+      const moved = sells ? base : left(base);
+      const fair = (moved * midHere) / ONE;
+      const extra = (bps: number) => ceilDiv(fair * parts(bps), 640_000n);
+      const worst = sells ? fair - here(left(paid)) : here(paid) - fair;
+      expect(found).toMatchObject({
+        take: { ...take, price },
+        out: {
+          way: 'elsewhere',
+          risk: extra(costs.riskBps) + extra(costs.backBps),
+          costMax: worst + extra(costs.backBps),
+        },
+      });
+      if (typeof found === 'string') return;
+      const [coins, cash] = sells ? [found.out.give, found.out.get] : [found.out.get, found.out.give];
+      const there = moneyOf((sells ? swept.get : swept.give).amount);
+      expect([coins.currency, moneyOf(coins.amount), cash.currency, moneyOf(cash.amount)]).toEqual([
+        'btc',
+        moved,
+        'mxn',
+        here(there),
+      ]);
+    }),
+    runsOf(20_000, 1_500),
+  );
+  expect(seen.size).toBe(7);
+  expect(seen.get('priced')).toBeGreaterThan(100);
+});
+
+test('a priced hedge at another mid price costs what it would have cost if it had been priced there, at most a unit more', () => {
+  const mids = fc.bigInt({ min: 1n, max: 2_000_000n * ONE }).map(units => money(units));
+  fc.assert(
+    fc.property(fc.boolean(), mids, mids, (sells, before, now) => {
+      const priced = (midHere: Money) => {
+        const route = priceElsewhere('mxn', BOOK, money((sells ? 1n : -1n) * moneyOf('0.05')), terms({ midHere }));
+        if (!('out' in route)) throw new Error(route.unavailableReason);
+        return route.out;
+      };
+      const { costMax = 0n, ...moved } = atOtherMid(priced(before), sells, before, now);
+      const { costMax: fresh = 0n, ...others } = priced(now);
+      expect(moved).toEqual(others);
+      expect(costMax - fresh >= 0n && costMax - fresh <= 2n).toBe(true);
+    }),
+    runsOf(1_000, 100),
+  );
+  const { costMax: _, ...firm } = { way: 'rfq', give: { currency: 'btc', amount: '1' } } as never;
+  expect(atOtherMid(firm, true, money(1n), money(2n))).toBe(firm);
 });
