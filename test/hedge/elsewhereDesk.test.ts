@@ -288,3 +288,49 @@ test('a streamed book is used while it is young and of the same grid; otherwise 
     expect(typeof found === 'string' ? found : found.depth === depth).toBe(isStreamed);
   }
 });
+
+test('a read book has the levels of each side before its own first damaged, hidden or unreadable one, at most as many as a decision uses', async () => {
+  const { clock, exchange } = arena();
+  const { instrument } = exchange.venue.books.get('btc_mxn')!;
+  const side = fc.record({
+    count: fc.integer({ min: 0, max: 60 }),
+    damagedAfter: fc.option(fc.nat(60), { nil: undefined }),
+    hiddenAt: fc.option(fc.nat(60), { nil: undefined }),
+    offGridAt: fc.option(fc.nat(60), { nil: undefined }),
+  });
+  await fc.assert(
+    fc.asyncProperty(side, side, async (bids, asks) => {
+      const rows = ({ count, hiddenAt, offGridAt }: typeof bids, sign: number) =>
+        Array.from({ length: count }, (_, i) => ({
+          price: `${1_000_000 + sign * (i + 1) * 10}${i === offGridAt ? '.001' : ''}`,
+          amount: i === hiddenAt ? null : `0.0${i + 1}`,
+        }));
+      const damageOf = ({ damagedAfter: after }: typeof bids) => (after === undefined ? undefined : { after });
+      const value = {
+        ...{ book: instrument.symbol, bids: rows(bids, -1), asks: rows(asks, 1) },
+        damage: { bids: damageOf(bids), asks: damageOf(asks) },
+      };
+      const client = { orderBook: () => Promise.resolve({ kind: 'done', value }) };
+      const desk = new ElsewhereDesk({ client: client as never, clock, times: TIMES, instrument: () => instrument });
+      const read = await desk.depth();
+      if (typeof read === 'string') throw new Error(read);
+      const { depth } = read;
+      const ends = ({ count, damagedAfter = 99, hiddenAt = 99, offGridAt = 99 }: typeof bids) =>
+        Math.min(count, damagedAfter, hiddenAt, offGridAt, 50);
+      expect([depth.bids, depth.asks]).toEqual([ends(bids), ends(asks)]);
+      const levelsOf = (prices: Float64Array, amounts: Float64Array, count: number) =>
+        Array.from({ length: count }, (_, i) => [
+          Number(instrument.tick) * prices[i]!,
+          Math.round(Number(instrument.lot) * amounts[i]! * 1e8),
+        ]);
+      const model = (count: number, sign: number) =>
+        Array.from({ length: count }, (_, i) => [
+          1_000_000 + sign * (i + 1) * 10,
+          Math.round(Number(`0.0${i + 1}`) * 1e8),
+        ]);
+      expect(levelsOf(depth.bidPrices, depth.bidAmounts, depth.bids)).toEqual(model(depth.bids, -1));
+      expect(levelsOf(depth.askPrices, depth.askAmounts, depth.asks)).toEqual(model(depth.asks, 1));
+    }),
+    runsOf(1_000, 200),
+  );
+});

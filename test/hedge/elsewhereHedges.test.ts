@@ -9,7 +9,10 @@ import {
   moneyOfValue,
   valueOf,
   VirtualClock,
+  type EngineEvent,
   type HedgeRow,
+  type Instrument,
+  type Money,
   type Side,
 } from '../../src/core/index.ts';
 import { ElsewhereDesk } from '../../src/hedge/index.ts';
@@ -29,9 +32,16 @@ type Drawn = {
   readonly baseLots: number;
   readonly quote: number;
   readonly closed: readonly Side[];
+  /** Minimum value of a hedge in the quote currency of the bot's book, and number of hedges of the smallest size. */
+  readonly valueMin?: Money;
+  readonly smallestUntil?: number;
+  readonly isOpen?: boolean;
+  readonly instrument?: Instrument;
 };
 
-function hedges({ sizes, step, marginBps, baseLots, quote, closed }: Drawn): ElsewhereHedges {
+function hedges(drawn: Drawn): ElsewhereHedges {
+  const { sizes, step, marginBps, baseLots, quote, closed } = drawn;
+  const { valueMin = money(0n), smallestUntil = 0, isOpen = false, instrument = there } = drawn;
   const depth = emptyDepth(50);
   for (const [i, size] of sizes.entries()) {
     [depth.bidPrices[i], depth.askPrices[i]] = [100_000 - step * i, 100_010 + step * i];
@@ -39,8 +49,8 @@ function hedges({ sizes, step, marginBps, baseLots, quote, closed }: Drawn): Els
   }
   Object.assign(depth, { bids: sizes.length, asks: sizes.length });
   const setup = {
-    ...{ desk: { isOpen: false, depth: async () => ({ depth, startedAt: 0 }) }, instrument: there, takerRate: 100_000 },
-    ...{ rate: () => moneyOf('20'), latencyMs: 0, riskZ: 0, perRootSecond: () => 0, valueMin: 0n, smallestUntil: 0 },
+    ...{ desk: { isOpen, depth: async () => ({ depth, startedAt: 0 }) }, instrument, takerRate: 100_000 },
+    ...{ rate: () => moneyOf('20'), latencyMs: 0, riskZ: 0, perRootSecond: () => 0, valueMin, smallestUntil },
     funds: (currency: string) =>
       currency === 'btc' ? money(BigInt(baseLots) * LOT) : moneyOf(currency === 'usdt' ? String(quote) : '0'),
     closedBecause: (side: Side) => (closed.includes(side) ? CLOSED[side] : null),
@@ -100,3 +110,97 @@ test.each([
     expect([desk.isOpen, trades.length]).toEqual([false, stated === null ? 0 : 1]);
   },
 );
+
+test('of the first hedges each has the smallest size, and one below the minimum value waits unless all inventory is closed', async () => {
+  const [bestBid, mid] = [100_000, moneyOf('20000')];
+  const rules = bookRules({ book: 'btc_usdt', tickSize: '0.01', minimumValue: '7' });
+  const instrument = instrumentOf(rules, '0.001');
+  const lots = fc.integer({ min: 1, max: 40 });
+  const drawn = fc.record({
+    sizes: fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 4 }),
+    step: fc.constantFrom(1, 10_000),
+    lots,
+    baseLots: fc.nat(40),
+    /** Lots whose value is the minimum value of a hedge. */
+    leastLots: lots,
+    smallestUntil: fc.nat(3),
+    completed: fc.nat(3),
+    isAll: fc.boolean(),
+    isOpen: fc.constantFrom(false, false, false, true),
+  });
+  const reasons = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(drawn, async ({ lots, leastLots, completed, isAll, ...book }) => {
+      const valueMin = money((BigInt(leastLots) * LOT * mid) / 10n ** 18n);
+      const setup = { ...book, instrument, valueMin, marginBps: 0, quote: 0, closed: [] };
+      const view = { instrument: here, mid } as never;
+      const route = await hedges(setup).price(view, money(BigInt(lots) * LOT), { completed, isAll });
+      const why = 'unavailableReason' in route.out ? route.out.unavailableReason : 'priced';
+      reasons.add(why);
+      const refusal = book.isOpen
+        ? 'an earlier order on the other exchange is still open'
+        : !isAll && lots < leastLots
+          ? 'the value of the hedge is below hedge.elsewhere.valueMin'
+          : book.baseLots === 0
+            ? 'no free funds for this hedge on the other exchange'
+            : null;
+      if (refusal !== null) {
+        expect(why).toBe(refusal);
+        return;
+      }
+      let smallest = 1;
+      while (BigInt(smallest * bestBid) * 4n < instrument.valueMin * 5n || smallest < instrument.amountMin) smallest++;
+      const visible = book.sizes.reduce((sum, size) => sum + size, 0);
+      const taken = Math.min(lots, book.baseLots, visible, completed < book.smallestUntil ? smallest : Infinity);
+      let [worst, left] = [bestBid, taken];
+      for (const [i, size] of book.sizes.entries())
+        if (left > 0) [worst, left] = [bestBid - book.step * i, left - size];
+      // An order below the minimum value of the book there, at its limit, has another reason.
+      expect(route.by === 'elsewhere' ? route.take.amount : 'none').toBe(
+        BigInt(worst * taken) < instrument.valueMin ? 'none' : taken,
+      );
+    }),
+    runsOf(2_000, 300),
+  );
+  expect(reasons.size).toBe(5);
+});
+
+test('an order is too small exactly if it is below a minimum of the book there at the worst accepted price', () => {
+  const drawn = fc.record({
+    sizes: fc.constant([1]),
+    ...{ step: fc.constant(1), baseLots: fc.constant(0), quote: fc.constant(0), closed: fc.constant([]) },
+    marginBps: fc.integer({ min: 0, max: 4_000 }),
+  });
+  fc.assert(
+    fc.property(drawn, fc.nat(5), fc.integer({ min: 0, max: 4_000 }), fc.integer(), (book, lots, costMaxBps, sign) => {
+      const amount = money(BigInt(sign < 0 ? -lots : lots) * LOT + (sign < 0 ? -1n : 1n));
+      const isBelow = hedges(book).isBelowMinimum({ mid: moneyOf('20000') }, amount, costMaxBps);
+      // One lot is worth 1 usdt at the mid price, and the minimum value there is 1 usdt.
+      expect(isBelow).toBe(lots * (10_000 - book.marginBps - costMaxBps) < 10_000);
+    }),
+    runsOf(2_000, 300),
+  );
+});
+
+test('the end is booked with the rate of the decision, and names the sum of the fees in each other currency', () => {
+  const steps: EngineEvent[] = [];
+  const setup = { instrument: there, rate: () => moneyOf('21') };
+  const hedges = new ElsewhereHedges(setup as never, { time: () => 7, step: event => steps.push(event) });
+  const legs = { give: { currency: 'btc', amount: '0.3' }, get: { currency: 'usdt', amount: '30' } };
+  const row = { id: 'h1', offer: { way: 'elsewhere', id: 'o', ...legs }, elsewhere: { rate: '20' } } as never;
+  const fees = [
+    ['btc', '0.1'],
+    ['usdt', '0.2'],
+    ['bnb', '0.003'],
+    ['kcs', '0'],
+    ['bnb', '0.004'],
+    ['leo', '5'],
+  ] as const;
+  const trades = fees.map(([feeCurrency, feeAmount], n) => ({ tid: `${n}`, feeCurrency, feeAmount })) as never;
+  hedges.end(row, { filled: LOT, trades });
+  expect(steps).toMatchObject([{ kind: 'elsewhere', at: 7, phase: 'ended', rate: moneyOf('20'), trades }]);
+  expect(hedges.feesBesides({ filled: LOT, trades })).toEqual([
+    'fee of 0.007 bnb, not included in the profit',
+    'fee of 5 leo, not included in the profit',
+  ]);
+});

@@ -19,6 +19,7 @@ import {
   completedElsewhere,
   remainingBudget,
   hedgeableAmount,
+  lateProblem,
   spentOnDay,
   spentOnFlatten,
 } from '../../src/hedge/roomAndBudget.ts';
@@ -185,6 +186,35 @@ test('what leaves is as much of what should as is free and has room, never more,
       expect(abs < asked && isAffordable(abs + 1n) && hasRoom(abs + 1n)).toBe(false);
     }),
     { numRuns: 2_000 },
+  );
+});
+
+test('a chosen hedge is too late if it is larger than what should leave by now, or than the room of its own side', () => {
+  const whole = (n: number) => money(BigInt(n) * 10n ** 18n);
+  const lots = fc.integer({ min: 0, max: 9 });
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -9, max: 9 }),
+      fc.integer({ min: 1, max: 9 }),
+      lots,
+      lots,
+      fc.boolean(),
+      (inventory, base, buy, sell, sells) => {
+        const view = {
+          instrument: plain,
+          inventory: whole(inventory),
+          sides: { buy: { room: buy }, sell: { room: sell } },
+        };
+        const rules = { band: money(0n), residual: whole(1), costMaxBps: 0, carryBpsPerHour: 0, unwindMs: 0 };
+        const late = lateProblem(view as never, rules, whole(sells ? 5 : -5), whole(base));
+        const wanted = Math.max(0, (sells ? inventory : -inventory) - 1);
+        const word =
+          base > wanted ? 'inventory changed' : base > (sells ? sell : buy) ? 'orders now use too much' : null;
+        if (word === null) expect(late).toBeNull();
+        else expect(late).toContain(word);
+      },
+    ),
+    runsOf(2_000, 300),
   );
 });
 

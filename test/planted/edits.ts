@@ -5213,4 +5213,89 @@ export const EDITS: readonly Edit[] = [
     title:
       'a priced hedge at another mid price costs what it would have cost if it had been priced there, at most a unit more',
   },
+  {
+    name: 'a small hedge waits although all inventory is closed',
+    file: 'src/hedge/elsewhereHedges.ts',
+    from: 'if (!isAll && this.isTooSmall',
+    to: 'if (this.isTooSmall',
+    test: 'test/hedge/elsewhereHedges.test.ts',
+    title:
+      'of the first hedges each has the smallest size, and one below the minimum value waits unless all inventory is closed',
+  },
+  {
+    name: 'one hedge too many has the smallest size',
+    file: 'src/hedge/elsewhereHedges.ts',
+    from: 'completed < smallestUntil',
+    to: 'completed <= smallestUntil',
+    test: 'test/hedge/elsewhereHedges.test.ts',
+    title:
+      'of the first hedges each has the smallest size, and one below the minimum value waits unless all inventory is closed',
+  },
+  {
+    name: 'the smallest hedge is that of the last bid',
+    file: 'src/hedge/elsewhereHedges.ts',
+    from: 'bids === 0 ? 1 : bidPrices[0]!',
+    to: 'bids === 0 ? 1 : bidPrices[bids - 1]!',
+    test: 'test/hedge/elsewhereHedges.test.ts',
+    title:
+      'of the first hedges each has the smallest size, and one below the minimum value waits unless all inventory is closed',
+  },
+  {
+    name: 'the margin of the limit is no part of the minimum',
+    file: 'src/hedge/elsewhereHedges.ts',
+    from: 'unit, costMaxBps + marginBps)',
+    to: 'unit, costMaxBps)',
+    test: 'test/hedge/elsewhereHedges.test.ts',
+    title: 'an order is too small exactly if it is below a minimum of the book there at the worst accepted price',
+  },
+  {
+    name: 'the end of a hedge is booked at the present rate',
+    file: 'src/hedge/elsewhereHedges.ts',
+    from: 'const rate = moneyOf(placedOf(row).rate);',
+    to: 'const rate = this.#setup.rate() ?? moneyOf(placedOf(row).rate);',
+    test: 'test/hedge/elsewhereHedges.test.ts',
+    title: 'the end is booked with the rate of the decision, and names the sum of the fees in each other currency',
+  },
+  {
+    name: 'of several fees in a third currency the last is named',
+    file: 'src/hedge/elsewhereHedges.ts',
+    from: '(sums.get(feeCurrency) ?? 0n) + moneyOf(feeAmount)',
+    to: 'moneyOf(feeAmount)',
+    test: 'test/hedge/elsewhereHedges.test.ts',
+    title: 'the end is booked with the rate of the decision, and names the sum of the fees in each other currency',
+  },
+  {
+    name: 'a chosen hedge is judged by the room of the other side',
+    file: 'src/hedge/roomAndBudget.ts',
+    from: 'base > roomMoney(view, hedgeSide(amount))',
+    to: "base > roomMoney(view, 'sell')",
+    test: 'test/hedge/roomAndBudget.test.ts',
+    title: 'a chosen hedge is too late if it is larger than what should leave by now, or than the room of its own side',
+  },
+  {
+    name: 'a chosen purchase is judged as a sale',
+    file: 'src/hedge/roomAndBudget.ts',
+    from: 'amount > 0n ? now : -now',
+    to: 'now',
+    test: 'test/hedge/roomAndBudget.test.ts',
+    title: 'a chosen hedge is too late if it is larger than what should leave by now, or than the room of its own side',
+  },
+  {
+    name: 'asks elsewhere end where bids are damaged',
+    file: 'src/hedge/elsewhereDesk.ts',
+    from: 'damage?.asks?.after',
+    to: 'damage?.bids?.after',
+    test: 'test/hedge/elsewhereDesk.test.ts',
+    title:
+      'a read book has the levels of each side before its own first damaged, hidden or unreadable one, at most as many as a decision uses',
+  },
+  {
+    name: 'a hidden level elsewhere is passed over',
+    file: 'src/hedge/elsewhereDesk.ts',
+    from: 'if (ticks === null) break;',
+    to: 'if (ticks === null) continue;',
+    test: 'test/hedge/elsewhereDesk.test.ts',
+    title:
+      'a read book has the levels of each side before its own first damaged, hidden or unreadable one, at most as many as a decision uses',
+  },
 ];
