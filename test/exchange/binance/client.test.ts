@@ -8,13 +8,14 @@ import {
   type Amount,
   type NewOrder,
   type OrderReport,
+  type Page,
   type Price,
   type TimeInForce,
 } from '../../../src/core/index.ts';
 import { BINANCE_LIMITS, orderMeters } from '../../../src/exchange/binance/client.ts';
 import { done } from '../../conformance/driver.ts';
 import { runsOf } from '../../many.ts';
-import { deskOn, scriptedBinance, type Desk } from './fakes.ts';
+import { deskOn, scriptedBinance, SYMBOLS, type Desk } from './fakes.ts';
 
 const order = (side: 'buy' | 'sell', price: string, originId: string, timeInForce: TimeInForce): NewOrder => ({
   ...{ book: 'btc_usdt', side, price, major: '0.01', originId, timeInForce },
@@ -137,6 +138,13 @@ describe('an order', () => {
       const names = desk.sent.map(({ target }) => /v3\/(\w+)/.exec(target)![1]);
       expect(names).toEqual(['openOrders', ...Array.from({ length: n === 0 ? 4 : 2 }, () => 'order')]);
     }
+    for (const count of [1, 2, 3]) {
+      desk.sent.length = 0;
+      await desk.run(desk.client.lookUp({ originIds: ids.slice(2, 2 + count) }));
+      expect(desk.sent.map(({ target }) => target.includes('/openOrders'))).toEqual(
+        count < 3 ? Array.from({ length: count }, () => false) : [true],
+      );
+    }
   });
 
   test('whose answer is lost is unknown, and its look-up tells the truth', async () => {
@@ -216,6 +224,7 @@ describe('own trades', () => {
     const taken = { ...order('buy', '30000', 'a-1-1', 'immediate or cancel'), major: '0.02345' };
     const { oid } = done(await run(client.place(taken)));
     const trades = done(await run(client.orderTrades({ oid })));
+    expect(trades).toHaveLength(2_345);
     expect(new Set(trades.map(({ tid }) => tid)).size).toBe(2_345);
     const tids = trades.map(({ tid }) => BigInt(tid));
     expect([...tids].sort((a, b) => (a < b ? -1 : 1))).toEqual(tids);
@@ -278,6 +287,7 @@ describe('own trades', () => {
             expect(originId).toBe(kinds[Number(oid)] === 'text' ? idOf(Number(oid)) : undefined);
           const unreadable = outcome.unreadable ?? [];
           expect(unreadable.map(({ id }) => id)).toEqual(tids(true));
+          for (const { currencies } of unreadable) expect(currencies).toEqual(['btc', 'usdt', 'bnb']);
           for (const { oid, why } of unreadable) expect(why).toContain(String(idOf(Number(oid))));
         }
       }),
@@ -307,6 +317,8 @@ describe('own trades', () => {
     expect(done(next)).toEqual(all.slice(2, 4));
     expect(done(await run(client.userTrades({ limit: 2, sort: 'desc' })))).toEqual([all[4], all[3]]);
     expect(done(await run(client.account!.hasTrade(all[2]!.tid)))).toBe(true);
+    // A list from an id begins with the next trade if there is none with this id.
+    expect(done(await run(client.account!.hasTrade(`${BigInt(all[0]!.tid) - 1n}`)))).toBe(false);
     expect(done(await run(client.account!.hasTrade('999999999')))).toBe(false);
     // Another client of the other account knows none of the ids before it reads them.
     const theirs = done(await run(other.userTrades({ sort: 'asc' })));
@@ -325,6 +337,115 @@ describe('own trades', () => {
     const trades = done(await desk.run(desk.other.userTrades({ sort: 'asc' })));
     expect(trades.map(({ originId }) => originId)).toEqual(['b-1-1']);
   });
+});
+
+describe('an order of the scripted exchange', () => {
+  const json = (body: unknown, status = 200) => ({ status, headers: {}, body: JSON.stringify(body) });
+  const orderWith = (orderId: number, clientOrderId: string, status = 'NEW') => ({
+    ...{ symbol: 'BTCUSDT', orderId, clientOrderId, type: 'LIMIT', side: 'BUY', status, origQty: '0.01' },
+    ...{ executedQty: '0', price: '29000', time: 1_700_000_000_000 },
+  });
+  const tradeWith = (id: number, commission = '1') => ({
+    ...{ symbol: 'BTCUSDT', id, orderId: 5, price: '30000', qty: '0.1', quoteQty: '3000', commission },
+    ...{ commissionAsset: 'USDT', time: 1_700_000_000_000, isBuyer: true, isMaker: true },
+  });
+
+  test.each(['placed', 'listed', 'looked up'] as const)(
+    'that the client has %s is known by its first id, and is not read again for its trades',
+    async how => {
+      let id = 'a-1-1';
+      const { client, transport } = scriptedBinance(({ method, target }) => {
+        if (target.includes('/myTrades')) return json([tradeWith(1)]);
+        if (target.includes('/openOrders')) return json([orderWith(5, id)]);
+        return json(method === 'POST' ? { symbol: 'BTCUSDT', orderId: 5, clientOrderId: id } : orderWith(5, id));
+      });
+      if (how === 'placed') done(await client.place(order('buy', '29000', id, 'post only')));
+      else if (how === 'listed') done(await client.openOrders({}));
+      else done(await client.lookUp({ originIds: [id] }));
+      // A cancel request may give an order another id.
+      id = 'web_9';
+      done(await client.openOrders({}));
+      const before = transport.requests.length;
+      expect(done(await client.userTrades({ sort: 'asc' }))).toMatchObject([{ oid: '5', originId: 'a-1-1' }]);
+      expect(transport.requests.slice(before).map(({ target }) => /v3\/(\w+)/.exec(target)![1])).toEqual(['myTrades']);
+    },
+  );
+
+  test('that is canceled keeps the id that was asked; a live one with another id, or another order, is no answer', async () => {
+    for (const [status, isAnswer] of [
+      ['CANCELED', true],
+      ['NEW', false],
+      ['FILLED', false],
+    ] as const) {
+      const { client } = scriptedBinance(() => json(orderWith(5, 'web_9', status)));
+      const outcome = await client.lookUp({ originIds: ['a-1-1'] });
+      expect(outcome.kind === 'done').toBe(isAnswer);
+      if (outcome.kind === 'done') expect(outcome.value).toMatchObject([{ oid: '5', originId: 'a-1-1' }]);
+      expect((await client.lookUp({ oids: ['6'] })).kind).not.toBe('done');
+    }
+  });
+
+  test('is absent only if the exchange says that it does not exist', async () => {
+    for (const code of [-2013, -2026, -2011, -1021, -1100, -2015]) {
+      const { client } = scriptedBinance(() => json({ code, msg: 'no' }, 400));
+      const { kind } = await client.lookUp({ originIds: ['a-1-1'] });
+      expect(kind === 'done').toBe([-2013, -2026].includes(code));
+    }
+  });
+
+  test('has all trades of its pages, each once, with the unreadable rows of every page', async () => {
+    const unreadable = [500, 1_500, 2_400];
+    const rows = Array.from({ length: 2_500 }, (_, n) => tradeWith(n + 1, unreadable.includes(n + 1) ? 'x' : '1'));
+    const { client } = scriptedBinance(({ target }) => {
+      if (!target.includes('/myTrades')) return json(orderWith(5, 'a-1-1'));
+      const from = Number(/fromId=(\d+)/.exec(target)![1]);
+      return json(rows.filter(({ id }) => id >= from).slice(0, 1_000));
+    });
+    const outcome = await client.orderTrades({ oid: '5' });
+    const readable = rows.flatMap(({ id }) => (unreadable.includes(id) ? [] : [String(id)]));
+    expect(done(outcome).map(({ tid }) => tid)).toEqual(readable);
+    expect(outcome).toMatchObject({ unreadable: unreadable.map(id => ({ id: String(id) })) });
+  });
+
+  test('is not sent if it is no longer wanted when its turn comes', async () => {
+    const { client, transport } = scriptedBinance(() => json({}));
+    expect(await client.place(order('buy', '29000', 'a-1-1', 'post only'), () => false)).toMatchObject({
+      ...{ kind: 'refused', code: 'not-sent' },
+    });
+    expect(transport.requests.some(({ method }) => method === 'POST')).toBe(false);
+  });
+});
+
+test('public trades are listed the newest first, and those after a marker in their order', async () => {
+  const { client, transport } = scriptedBinance(() => ({
+    ...{ status: 200, headers: {} },
+    body: JSON.stringify(
+      [11, 12, 13].map(id => ({ id, time: 1_700_000_000_000, price: '30000', qty: '0.1', isBuyerMaker: true })),
+    ),
+  }));
+  const tidsOf = async (page: Page) => done(await client.trades('btc_usdt', page)).map(({ tid }) => tid);
+  expect(await tidsOf({})).toEqual(['13', '12', '11']);
+  expect(await tidsOf({ sort: 'asc', marker: '10' })).toEqual(['11', '12', '13']);
+  expect(transport.requests.at(-1)!.target).toContain('fromId=11');
+});
+
+test.each([
+  [30, 40, 30, 40],
+  [40, 30, 40, 30],
+  // Nine tenths of a weight of 6,000 per minute; a short book has a weight of 5.
+  [50_000, 90_000, 1_080, 5_400],
+])('budgets of %i public and %i private requests leave %i and %i', (open, own, openLeft, ownLeft) => {
+  const { client } = scriptedBinance(() => expect.unreachable(), undefined, undefined, { public: open, private: own });
+  expect(client.budget()).toEqual({ public: openLeft, private: ownLeft });
+});
+
+test('the whole list of books is read if the symbol of the own book is that of another pair', async () => {
+  const [symbol] = SYMBOLS.symbols;
+  const others = [{ ...symbol, baseAsset: 'BT', quoteAsset: 'CUSDT' }];
+  const { client, transport } = scriptedBinance(() => expect.unreachable(), undefined, others);
+  expect(done(await client.availableBooks()).map(({ book }) => book)).toEqual(['bt_cusdt']);
+  const asked = transport.requests.filter(({ target }) => target.includes('/exchangeInfo'));
+  expect(asked.map(({ target }) => target.includes('symbol=BTCUSDT'))).toEqual([true, false]);
 });
 
 describe('the account', () => {

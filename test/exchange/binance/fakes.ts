@@ -98,6 +98,7 @@ export function scriptedBinance(
   answer: Answer,
   deadlineMs = DEADLINE_MS,
   symbols: readonly object[] = SYMBOLS.symbols,
+  budgets = { public: 100_000, private: 100_000 },
 ) {
   const clock = new VirtualClock();
   const json = (body: unknown): WireReply => ({ status: 200, headers: {}, body: JSON.stringify(body) });
@@ -109,7 +110,7 @@ export function scriptedBinance(
   const client = binanceSpot.connect({
     ...{ clock, random: randomOf(1), restUrl: 'http://127.0.0.1/api', transport, book: 'btc_usdt', deadlineMs },
     credentials: { key: 'the-key', secret: new Secret('the-secret'), nonceAbove: 0n, durable: unstored },
-    budgets: { public: 100_000, private: 100_000 },
+    budgets,
   });
   return { client, clock, transport };
 }
