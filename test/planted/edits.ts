@@ -5402,4 +5402,110 @@ export const EDITS: readonly Edit[] = [
     test: 'test/exchange/binance/client.test.ts',
     title: 'are unreadable exactly where the id of their own order is, each for the reason of that order',
   },
+  {
+    name: 'a Kraken page continues at the time of the trade with this number in another book',
+    file: 'src/exchange/kraken/rest/market.ts',
+    from: 'times.get(book)?.get(marker)',
+    to: '[...times.values()].map(one => one.get(marker)).find(one => one !== undefined)',
+    test: 'test/exchange/kraken/lists.test.ts',
+    title:
+      'are the latest in either order, or those after a marker without a gap, also where times are equal and books share numbers',
+  },
+  {
+    name: 'a Kraken page begins after the time of its marker',
+    file: 'src/exchange/kraken/rest/market.ts',
+    from: 'String(since - 1n)',
+    to: 'String(since)',
+    test: 'test/exchange/kraken/lists.test.ts',
+    title:
+      'are the latest in either order, or those after a marker without a gap, also where times are equal and books share numbers',
+  },
+  {
+    name: 'own Kraken trades in the second of the marker are passed over',
+    file: 'src/exchange/kraken/rest/account.ts',
+    from: 'Math.floor(timeOfTid(marker) / 1_000) - 1',
+    to: 'Math.floor(timeOfTid(marker) / 1_000)',
+    test: 'test/exchange/kraken/lists.test.ts',
+    title:
+      'are those of the wanted book after the marker, at most as many as asked; those with an unknown fee are unreadable',
+  },
+  {
+    name: 'a Kraken trade without a fee is unreadable',
+    file: 'src/exchange/kraken/rest/account.ts',
+    from: "facts.feeSide === 'quote' || moneyOf(trade.feeAmount) === 0n",
+    to: "facts.feeSide === 'quote'",
+    test: 'test/exchange/kraken/lists.test.ts',
+    title:
+      'are those of the wanted book after the marker, at most as many as asked; those with an unknown fee are unreadable',
+  },
+  {
+    name: 'own Kraken trades of other books are listed',
+    file: 'src/exchange/kraken/rest/account.ts',
+    from: ' && (book === undefined || of === book)',
+    to: '',
+    test: 'test/exchange/kraken/lists.test.ts',
+    title:
+      'are those of the wanted book after the marker, at most as many as asked; those with an unknown fee are unreadable',
+  },
+  {
+    name: 'all Kraken trades of an order are asked for at once',
+    file: 'src/exchange/kraken/rest/account.ts',
+    from: 'ids.slice(i, i + TXIDS_PER_REQUEST)',
+    to: 'ids.slice(i)',
+    test: 'test/exchange/kraken/lists.test.ts',
+    title:
+      'of an order are asked for by at most twenty ids at once, and are unknown until they add up to what it executed',
+  },
+  {
+    name: 'a Kraken tier begins above its volume',
+    file: 'src/exchange/kraken/rest/account.ts',
+    from: 'moneyOf(volume) < moneyOf(each.volume)',
+    to: 'moneyOf(volume) <= moneyOf(each.volume)',
+    test: 'test/exchange/kraken/lists.test.ts',
+    title:
+      'fees of a book that this client has not used are those of its tier from exactly the volume at which it begins',
+  },
+  {
+    name: 'a Kraken cancel weighs more at the end of an age',
+    file: 'src/exchange/kraken/rest/placedOrders.ts',
+    from: 'age < below',
+    to: 'age <= below',
+    test: 'test/exchange/kraken/lists.test.ts',
+    title:
+      'a cancel weighs by the age of its order since it was first sent, in its pair; the latest ten thousand orders are known',
+  },
+  {
+    name: 'a Kraken order is as young as its last attempt',
+    file: 'src/exchange/kraken/rest/placedOrders.ts',
+    from: '    if (this.#byOriginId.has(originId)) return;\n',
+    to: '',
+    test: 'test/exchange/kraken/lists.test.ts',
+    title:
+      'a cancel weighs by the age of its order since it was first sent, in its pair; the latest ten thousand orders are known',
+  },
+  {
+    name: 'of too many Kraken orders the newest is forgotten',
+    file: 'src/exchange/kraken/rest/placedOrders.ts',
+    from: 'map.delete(map.keys().next().value!)',
+    to: 'map.delete(key)',
+    test: 'test/exchange/kraken/lists.test.ts',
+    title:
+      'a cancel weighs by the age of its order since it was first sent, in its pair; the latest ten thousand orders are known',
+  },
+  {
+    name: 'an unknown Kraken book is read again at each call',
+    file: 'src/exchange/kraken/rest/pairs.ts',
+    from: '!outcome.value.byBook.has(book) && isAgainDue()',
+    to: '!outcome.value.byBook.has(book)',
+    test: 'test/exchange/kraken/lists.test.ts',
+    title: 'a book that is not listed is read again after a minute; calls at once share one read of the list',
+  },
+  {
+    name: 'each Kraken call reads its own list of pairs',
+    file: 'src/exchange/kraken/rest/pairs.ts',
+    from: '(reading ??= readNow()',
+    to: '(reading = readNow()',
+    test: 'test/exchange/kraken/lists.test.ts',
+    title: 'a book that is not listed is read again after a minute; calls at once share one read of the list',
+  },
 ];

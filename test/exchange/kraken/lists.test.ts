@@ -1,8 +1,9 @@
 /** Complete reads of lists that change meanwhile: no row that was there at the start is ever absent. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { TransportFailure, type Outcome } from '../../../src/core/index.ts';
+import { byTradeNumber, settle, TransportFailure, VirtualClock, type Outcome } from '../../../src/core/index.ts';
 import { PAGE_ROWS, readAll, readOldest, type ListPage } from '../../../src/exchange/kraken/rest/pages.ts';
+import { PlacedOrders } from '../../../src/exchange/kraken/rest/placedOrders.ts';
 import { runsOf } from '../../many.ts';
 import { ASSET_PAIRS, reply, scriptedKraken } from './scripted.ts';
 
@@ -183,6 +184,260 @@ describe('trades and orders of a pair', () => {
     // The list is read at the start, and once to see whether the names were added.
     expect(reads).toBe(2);
   });
+});
+
+/** Runs a call on a virtual clock: requests wait for the call counter of the key. */
+async function answerOf<T>(clock: VirtualClock, call: Promise<Outcome<T>>): Promise<Outcome<T>> {
+  let isOver = false;
+  void call.finally(() => (isOver = true));
+  for (let n = 0; n < 400 && !isOver; n++) await clock.advance(500);
+  return call;
+}
+
+const START = 1_700_000_000;
+
+describe('public trades', () => {
+  test('are the latest in either order, or those after a marker without a gap, also where times are equal and books share numbers', async () => {
+    const PAIRS = { btc_usd: 'XXBTZUSD', ltc_usdt: 'LTCUSDT' } as const;
+    const books = Object.keys(PAIRS) as (keyof typeof PAIRS)[];
+    // Seconds between two trades of a book; trades of the second book are an hour later.
+    const times = fc.array(fc.constantFrom(0, 0, 1, 60), { minLength: 1, maxLength: 12 });
+    const call = fc.record({
+      book: fc.constantFrom(...books),
+      limit: fc.integer({ min: 1, max: 14 }),
+      isLatestFirst: fc.boolean(),
+      marker: fc.option(fc.nat(12), { nil: undefined }),
+    });
+    await fc.assert(
+      fc.asyncProperty(times, times, fc.array(call, { minLength: 1, maxLength: 5 }), async (one, two, calls) => {
+        const rowsOf = (gaps: readonly number[], from: number) => {
+          let at = from;
+          return gaps.map((gap, n) => ({ id: n + 1, at: (at += gap) }));
+        };
+        const listed = { btc_usd: rowsOf(one, START), ltc_usdt: rowsOf(two, START + 3_600) };
+        const { client, clock } = scriptedKraken(({ form }) => {
+          const book = books.find(each => PAIRS[each] === form['pair'])!;
+          const nanos = (at: number) => BigInt(at) * 1_000_000_000n;
+          const all = listed[book].map(({ id, at }) => ({ id, at, row: ['1', '2', at, 'b', 'l', '', id] }));
+          const later = all.filter(({ at }) => form['since'] === undefined || nanos(at) > BigInt(form['since']));
+          const count = Number(form['count']);
+          const some = form['since'] === undefined ? later.slice(-count) : later.slice(0, count);
+          return reply({ [PAIRS[book]]: some.map(({ row }) => row), last: '0' });
+        });
+        for (const { book, limit, isLatestFirst, marker } of calls) {
+          const isAfter = marker !== undefined && !isLatestFirst;
+          const page = {
+            limit,
+            sort: isLatestFirst ? 'desc' : 'asc',
+            ...(isAfter && { marker: String(marker) }),
+          } as const;
+          const outcome = await answerOf(clock, client.trades(book, page));
+          const ids = listed[book].map(({ id }) => id);
+          const wanted = isAfter ? ids.filter(id => id > marker).slice(0, limit) : ids.slice(-limit);
+          expect(outcome.kind === 'done' && outcome.value.map(({ tid }) => Number(tid))).toEqual(
+            isLatestFirst ? wanted.toReversed() : wanted,
+          );
+        }
+      }),
+      runsOf(2_000, 100),
+    );
+  });
+});
+
+describe('own trades', () => {
+  const NAMES = { btc_usd: 'XBTUSD', ltc_usdt: 'LTCUSDT' } as const;
+  const trades = fc.array(
+    fc.record({
+      gap: fc.constantFrom(0, 0, 1, 60),
+      book: fc.constantFrom<keyof typeof NAMES>('btc_usd', 'btc_usd', 'ltc_usdt'),
+      /** Order of the trade; odd orders pay their fees in the base currency. */
+      order: fc.nat(4),
+      fee: fc.constantFrom('0', '0.1'),
+    }),
+    { minLength: 1, maxLength: 8 },
+  );
+  const scripted = (drawn: { gap: number; book: keyof typeof NAMES; order: number; fee: string }[]) => {
+    let at = START;
+    const all = drawn.map(({ gap, book, order, fee }, n) => {
+      at += gap;
+      const row = {
+        ...{ ordertxid: `O${order}`, pair: NAMES[book], time: at, type: 'buy', ordertype: 'limit', price: '100' },
+        ...{ cost: '1', fee, vol: '0.01', margin: '0', maker: true, trade_id: n + 1 },
+      };
+      const isReadable = order % 2 === 0 || fee === '0';
+      return { tid: `${at}000${String(n + 1).padStart(12, '0')}`, book, isReadable, at, row: [`T${n}`, row] as const };
+    });
+    const made = scriptedKraken(({ name, form }) => {
+      if (name === 'QueryOrders')
+        return reply(
+          Object.fromEntries(
+            form['txid']!.split(',').map(oid => [
+              oid,
+              {
+                ...{ status: 'closed', opentm: START, vol: '1', vol_exec: '1' },
+                oflags: Number(oid.slice(1)) % 2 === 0 ? 'fciq' : 'fcib',
+                descr: { pair: 'XBTUSD', type: 'buy', ordertype: 'limit', price: '1', price2: '0' },
+              },
+            ]),
+          ),
+        );
+      const later = all.filter(each => each.at > Number(form['start'] ?? 0)).toReversed();
+      const from = Number(form['ofs']);
+      return reply({
+        trades: Object.fromEntries(later.slice(from, from + PAGE_ROWS).map(({ row }) => row)),
+        count: later.length,
+      });
+    });
+    return { ...made, all };
+  };
+
+  test('are those of the wanted book after the marker, at most as many as asked; those with an unknown fee are unreadable', async () => {
+    const query = fc.record({
+      marker: fc.option(fc.nat(7), { nil: undefined }),
+      limit: fc.integer({ min: 1, max: 6 }),
+      book: fc.constantFrom(undefined, 'btc_usd', 'ltc_usdt'),
+      isLatestFirst: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(trades, query, async (drawn, { marker, limit, book, isLatestFirst }) => {
+        const { client, clock, all } = scripted(drawn);
+        const after = isLatestFirst || marker === undefined ? undefined : all[marker % all.length]!.tid;
+        const outcome = await answerOf(
+          clock,
+          client.userTrades({
+            ...{ limit, sort: isLatestFirst ? 'desc' : 'asc' },
+            ...(after === undefined ? {} : { marker: after }),
+            ...(book === undefined ? {} : { book }),
+          }),
+        );
+        const sorted = all
+          .filter(
+            each => (after === undefined || BigInt(each.tid) > BigInt(after)) && (book ?? each.book) === each.book,
+          )
+          .sort(byTradeNumber);
+        const wanted = (isLatestFirst ? sorted.toReversed() : sorted).slice(0, limit);
+        const tids = (isReadable: boolean) =>
+          wanted.flatMap(each => (each.isReadable === isReadable ? [each.tid] : []));
+        if (outcome.kind !== 'done') throw new Error(JSON.stringify(outcome));
+        expect(outcome.value.map(({ tid }) => tid)).toEqual(tids(true));
+        expect((outcome.unreadable ?? []).map(({ id }) => id)).toEqual(tids(false));
+      }),
+      runsOf(1_000, 100),
+    );
+  });
+
+  test('of an order are asked for by at most twenty ids at once, and are unknown until they add up to what it executed', async () => {
+    for (const [listed, executed] of [
+      [0, 0],
+      [20, 20],
+      [21, 21],
+      [45, 45],
+      [44, 45],
+    ] as const) {
+      const asked: number[] = [];
+      const tradeOf = (id: string) => ({
+        ...{ ordertxid: 'OA-B', pair: 'XBTUSD', time: START, type: 'buy', ordertype: 'limit', price: '100', cost: '1' },
+        ...{ fee: '0', vol: '0.01', margin: '0', maker: true, trade_id: Number(id.slice(1)) },
+      });
+      const { client, clock } = scriptedKraken(({ name, form }) => {
+        const ids = form['txid']!.split(',');
+        if (name === 'QueryTrades') {
+          asked.push(ids.length);
+          return reply(Object.fromEntries(ids.map(id => [id, tradeOf(id)])));
+        }
+        const order = {
+          ...{ status: 'closed', opentm: START, vol: '1', vol_exec: String(executed / 100), oflags: 'fciq' },
+          trades: Array.from({ length: listed }, (_, n) => `T${n + 1}`),
+          descr: { pair: 'XBTUSD', type: 'buy', ordertype: 'limit', price: '100', price2: '0' },
+        };
+        return reply({ 'OA-B': order });
+      });
+      const outcome = await answerOf(clock, client.orderTrades({ oid: 'OA-B' }));
+      expect([outcome.kind, outcome.kind === 'done' && outcome.value.length]).toEqual(
+        listed === executed ? ['done', listed] : ['unknown', false],
+      );
+      expect(asked.every(count => count <= 20) && asked.reduce((sum, count) => sum + count, 0) === listed).toBe(true);
+    }
+  });
+});
+
+test('fees of a book that this client has not used are those of its tier from exactly the volume at which it begins', async () => {
+  const pairs = () => ({
+    LTCUSDT: {
+      ...ASSET_PAIRS.LTCUSDT,
+      fees: [
+        [0, 0.26],
+        [50_000, 0.24],
+      ],
+      fees_maker: [
+        [0, 0.16],
+        [50_000, 0.14],
+      ],
+    },
+  });
+  for (const [volume, maker, taker] of [
+    ['49999.99', '0.0016', '0.0026'],
+    ['50000', '0.0014', '0.0024'],
+  ]) {
+    const { client, clock } = scriptedKraken(() => reply({ volume }), { pairs });
+    expect(await answerOf(clock, client.fees())).toEqual({
+      kind: 'done',
+      value: [{ book: 'ltc_usdt', maker, taker, currentVolume: volume }],
+    });
+  }
+});
+
+test('a book that is not listed is read again after a minute; calls at once share one read of the list', async () => {
+  let reads = 0;
+  const pairs = () => (reads++, ASSET_PAIRS);
+  const { client, clock } = scriptedKraken(() => reply({}), { pairs });
+  await Promise.all([client.trades('no_book'), client.orderBook('no_book'), client.availableBooks()]);
+  await settle();
+  expect(reads).toBe(1);
+  for (const [ms, count] of [
+    [59_999, 1],
+    [1, 2],
+    [59_999, 2],
+  ] as const) {
+    await clock.advance(ms);
+    expect(await client.trades('no_book')).toMatchObject({ kind: 'refused', meaning: 'rules' });
+    expect(reads).toBe(count);
+  }
+});
+
+test('a cancel weighs by the age of its order since it was first sent, in its pair; the latest ten thousand orders are known', async () => {
+  const clock = new VirtualClock();
+  const placed = new PlacedOrders(clock);
+  placed.sending('a', 'XBTUSD', 7);
+  let passed = 0;
+  for (const [age, weight] of [
+    [0, 8],
+    [4_999, 8],
+    [5_000, 6],
+    [9_999, 6],
+    [10_000, 5],
+    [15_000, 4],
+    [44_999, 4],
+    [45_000, 2],
+    [90_000, 1],
+    [299_999, 1],
+    [300_000, 0],
+  ] as const) {
+    await clock.advance(age - passed);
+    passed = age;
+    // The same order is sent again after an answer was lost.
+    placed.sending('a', 'LTCUSDT', 8);
+    expect(placed.cancelCount('a')).toEqual({ pair: 'XBTUSD', weight });
+  }
+  expect(placed.sent('a')?.sentAt).toBe(7);
+  for (let n = 1; n < 10_000; n++) placed.sending(`b${n}`, 'XBTUSD', 0);
+  expect(placed.sent('a')).toBeDefined();
+  placed.sending('c', 'XBTUSD', 0);
+  expect([placed.cancelCount('a'), placed.sent('b1')?.originId, placed.sent('c')?.originId]).toEqual([
+    undefined,
+    'b1',
+    'c',
+  ]);
 });
 
 type Row = { readonly id: string; readonly clientId: string; status: 'open' | 'closed' };
