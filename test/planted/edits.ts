@@ -5508,4 +5508,58 @@ export const EDITS: readonly Edit[] = [
     test: 'test/exchange/kraken/lists.test.ts',
     title: 'a book that is not listed is read again after a minute; calls at once share one read of the list',
   },
+  {
+    name: 'a page of transfers without a readable line begins the list again',
+    file: 'src/live/account/transferReads.ts',
+    from: '      if (marker === undefined) break;\n',
+    to: '',
+    test: 'test/live/account/transferReads.test.ts',
+    title:
+      'a read has each line that is not known, once, the oldest first and each list in its own order, with its cause and its page',
+  },
+  {
+    name: 'paid fees of trades are booked from the list of fees',
+    file: 'src/live/account/transferReads.ts',
+    from: "list.of === 'fees' ? outcome.value.filter(isGain) : outcome.value",
+    to: 'outcome.value',
+    test: 'test/live/account/transferReads.test.ts',
+    title:
+      'a read has each line that is not known, once, the oldest first and each list in its own order, with its cause and its page',
+  },
+  {
+    name: 'older pages of the list of fees are read',
+    file: 'src/live/account/transferReads.ts',
+    from: "meets || list.of === 'fees' || outcome",
+    to: 'meets || outcome',
+    test: 'test/live/account/transferReads.test.ts',
+    title:
+      'a read has each line that is not known, once, the oldest first and each list in its own order, with its cause and its page',
+  },
+  {
+    name: 'an unreadable transfer makes its page the last',
+    file: 'src/live/account/transferReads.ts',
+    from: 'outcome.value.length + rows.length < limit',
+    to: 'outcome.value.length < limit',
+    test: 'test/live/account/transferReads.test.ts',
+    title:
+      'a read has each line that is not known, once, the oldest first and each list in its own order, with its cause and its page',
+  },
+  {
+    name: 'transfers of one time are found the newest first',
+    file: 'src/live/account/transferReads.ts',
+    from: 'for (const each of moved.toReversed()) {',
+    to: 'for (const each of moved) {',
+    test: 'test/live/account/transferReads.test.ts',
+    title:
+      'a read has each line that is not known, once, the oldest first and each list in its own order, with its cause and its page',
+  },
+  {
+    name: 'two currencies of one transfer have one source',
+    file: 'src/live/account/transferReads.ts',
+    from: "sums.size > 1 ? ` ${currency}` : ''",
+    to: "''",
+    test: 'test/live/account/transferReads.test.ts',
+    title:
+      'a read has each line that is not known, once, the oldest first and each list in its own order, with its cause and its page',
+  },
 ];

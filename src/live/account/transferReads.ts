@@ -153,7 +153,9 @@ export class TransferReads {
       // Fees of trades are booked with their trades, so only rebates are used from the list of fees, and only from its
       // newest page.
       all.push(...(list.of === 'fees' ? outcome.value.filter(isGain) : outcome.value));
-      marker = outcome.value[outcome.value.length - 1]?.id;
+      marker = outcome.value.at(-1)?.id;
+      // Without a readable line, there is no position from which to continue, and the list would start again.
+      if (marker === undefined) break;
       const meets = outcome.value.some(({ id }) => this.#known?.has(`${list.name} ${id}`) ?? true);
       if (meets || list.of === 'fees' || outcome.value.length + rows.length < limit) break;
     }
