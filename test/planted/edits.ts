@@ -5562,4 +5562,62 @@ export const EDITS: readonly Edit[] = [
     title:
       'a read has each line that is not known, once, the oldest first and each list in its own order, with its cause and its page',
   },
+  {
+    name: 'a delivery is charged to its sender only',
+    file: 'src/live/inbox/rates.ts',
+    from: '    this.#all.bytes -= cost;\n',
+    to: '',
+    test: 'test/live/inbox/flood.test.ts',
+    title: 'a delivery is charged with its row to its own sender and to all, and one that is turned away to neither',
+  },
+  {
+    name: 'a delivery that is turned away is charged to its sender',
+    file: 'src/live/inbox/rates.ts',
+    from: 'if (!(own.bytes >= cost && this.#all.bytes >= cost)) return false;\n    own.bytes -= cost;',
+    to: 'own.bytes -= cost;\n    if (!(own.bytes >= 0 && this.#all.bytes >= cost)) return false;',
+    test: 'test/live/inbox/flood.test.ts',
+    title: 'a delivery is charged with its row to its own sender and to all, and one that is turned away to neither',
+  },
+  {
+    name: 'a delivery is charged without its row',
+    file: 'src/live/inbox/rates.ts',
+    from: 'const cost = bodyBytes + ROW_BYTES;',
+    to: 'const cost = bodyBytes;',
+    test: 'test/live/inbox/flood.test.ts',
+    title: 'a delivery is charged with its row to its own sender and to all, and one that is turned away to neither',
+  },
+  {
+    name: 'an unreadable order of no known id leaves nothing looked up',
+    file: 'src/live/loop/sends.ts',
+    from: 'return ids.filter(id => listed.has(id));',
+    to: 'return [];',
+    test: 'test/live/loop/sends.test.ts',
+    title: 'a look-up answers exactly for the orders that no unreadable row can be',
+  },
+  {
+    name: 'the amount at the ask is that at the bid',
+    file: 'src/live/market/livePriceReads.ts',
+    from: 'askAmount: valid(asks[0]?.[1])',
+    to: 'askAmount: valid(bids[0]?.[1])',
+    test: 'test/live/market/livePriceReads.test.ts',
+    title:
+      'each figure of a book comes from its own side and level, and a change of any of them is told; an equal book waits',
+  },
+  {
+    name: 'a changed average price waits for a confirmation that never comes',
+    file: 'src/live/market/livePriceReads.ts',
+    from: ' && a.sell === b.sell && a.buy === b.buy',
+    to: '',
+    test: 'test/live/market/livePriceReads.test.ts',
+    title:
+      'each figure of a book comes from its own side and level, and a change of any of them is told; an equal book waits',
+  },
+  {
+    name: 'each price is told as the first after a loss',
+    file: 'src/live/market/livePriceReads.ts',
+    from: "if (typeof this.#told === 'string')\n      log.info",
+    to: 'if (this.#told !== null)\n      log.info',
+    test: 'test/live/market/livePriceReads.test.ts',
+    title: 'a loss is told once, and the prices after it at once; no change from before it follows',
+  },
 ];

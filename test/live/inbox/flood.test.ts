@@ -301,3 +301,32 @@ describe('a heartbeat', () => {
     expect(readHeartbeat(dir, 'bot')!.counter).toBeGreaterThan((JSON.parse(before) as { counter: number }).counter);
   });
 });
+
+test('a delivery is charged with its row to its own sender and to all, and one that is turned away to neither', () => {
+  const limits = { address: { burst: 4_000, perSecond: 500 }, all: { burst: 9_000, perSecond: 900 } };
+  const step = fc.record({
+    passed: fc.constantFrom(0, 0, 100, 3_000),
+    address: fc.constantFrom('192.0.2.1', '192.0.2.2', '192.0.2.3'),
+    bytes: fc.integer({ min: 0, max: 3_000 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), steps => {
+      let now = 0;
+      const rates = new Rates(limits, () => now);
+      const left = new Map<string, number>();
+      let all = limits.all.burst;
+      for (const { passed, address, bytes } of steps) {
+        now += passed;
+        for (const [sender, level] of left) left.set(sender, Math.min(4_000, level + (passed * 500) / 1_000));
+        all = Math.min(9_000, all + (passed * 900) / 1_000);
+        const own = left.get(address) ?? 4_000;
+        const cost = bytes + ROW_BYTES;
+        const isTaken = own >= cost && all >= cost;
+        expect(rates.take(address, bytes)).toBe(isTaken);
+        left.set(address, own - (isTaken ? cost : 0));
+        all -= isTaken ? cost : 0;
+      }
+    }),
+    runsOf(1_000, 200),
+  );
+});

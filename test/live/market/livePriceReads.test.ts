@@ -283,3 +283,41 @@ test('a first reading of all books waits for each of them, but not longer than f
   expect(events).toHaveLength(1);
   expect([one.isClosed(), two.isClosed()]).toEqual([true, true]);
 });
+
+test('each figure of a book comes from its own side and level, and a change of any of them is told; an equal book waits', async () => {
+  const levels = (...of: (readonly [number, number])[]) => of;
+  const first = { bids: levels([100, 3], [90, 5]), asks: levels([103, 2], [113, 7]) };
+  for (const amount of [null, 4])
+    for (const [change, isTold] of [
+      [first, false],
+      [{ ...first, bids: levels([100, 4], [90, 5]) }, true],
+      [{ ...first, asks: levels([103, 1], [113, 7]) }, true],
+      // Only the average price of an amount depends on deeper levels.
+      [{ ...first, bids: levels([100, 3], [80, 5]) }, amount !== null],
+      [{ ...first, asks: levels([103, 2], [123, 7]) }, amount !== null],
+    ] as const) {
+      const { clock, events, says } = reading(1_000, amount);
+      says(book(0, first));
+      says(book(0, change));
+      expect(events).toHaveLength(1);
+      expect(events[0]!.reading).toEqual({
+        ...{ bid: 100, ask: 103, bidAmount: 3, askAmount: 2, lagMs: null },
+        ...(amount === null ? { sell: 100, buy: 103 } : { sell: 97.5, buy: 108 }),
+      });
+      await clock.advance(1_000);
+      expect(events).toHaveLength(isTold ? 2 : 1);
+    }
+});
+
+test('a loss is told once, and the prices after it at once; no change from before it follows', async () => {
+  const { clock, bids, texts, says } = reading();
+  says(book(100));
+  says(book(100, { bids: [[100, 7]] }));
+  for (const reason of ['gone', 'gone', 'away']) says({ kind: 'lost', reason });
+  await clock.advance(5_000);
+  expect(bids()).toEqual([100, 'gone', 'away']);
+  says(book(100));
+  says(book(101));
+  expect(bids()).toEqual([100, 'gone', 'away', 100, 101]);
+  expect(texts()).toHaveLength(3);
+});
