@@ -1,12 +1,12 @@
 /** A crash loses nothing that the journal was given: every change of what it keeps is passed on with the next write. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { money, VirtualClock, type HedgeRow } from '../../../src/core/index.ts';
+import { HourEnds, money, VirtualClock, type HedgeRow } from '../../../src/core/index.ts';
 import { HedgeHistory } from '../../../src/hedge/hedgeHistory.ts';
 import { LedgerKeeper } from '../../../src/live/account/ledgerKeeper.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
 import { Desk } from '../../core/desk.ts';
-import { plain } from '../../core/market.ts';
+import { btcMxn, plain } from '../../core/market.ts';
 
 type Kept = Parameters<Journal['keep']>[0];
 
@@ -87,3 +87,58 @@ test('whatever changes is what the journal has after the next call, and without 
     { numRuns: 60 },
   );
 });
+
+test('an ended hour is passed on once, at the next call, with the symbol of its book unless that is the first; without a change only each minute', async () => {
+  const clock = new VirtualClock();
+  const books = ['one', 'two', 'three'].map(symbol => ({ symbol, hourEnds: new HourEnds() }));
+  const order = { ...{ id: 'a', price: 5, amount: 9, oid: null }, filled: 2 };
+  const engine = {
+    ...{ onEntry: () => undefined, books, ledgerVersion: 1, account: { checked: null }, elsewhere: null },
+    unfinished: [
+      { ...order, filledRest: money(0n) },
+      { ...order, id: 'b', filledRest: money(1n) },
+      { ...order, id: 'c' },
+    ],
+    ledger: () => ({ profit: null }),
+  };
+  const calls: { readonly mark: Kept; readonly hours: readonly object[] }[] = [];
+  const journal = { keep: (mark: Kept, _: unknown, hours: readonly object[]) => void calls.push({ mark, hours }) };
+  const reads = { taken: { marker: '5', tids: [] }, uncounted: [] };
+  const units = [
+    { ...plain, tick: '1', lot: '2' },
+    { ...btcMxn, symbol: 'two', tick: '3', lot: '4' },
+    { ...btcMxn, symbol: 'three', tick: '5', lot: '6' },
+  ];
+  const keeper = new LedgerKeeper(engine as never, journal as never, reads, clock, units, () => NONE);
+  const hoursOf = (names: readonly number[]) => names.map(since => ({ since }));
+  keeper.keep();
+  expect(calls).toMatchObject([
+    {
+      mark: {
+        units: { tick: '1', lot: '2' },
+        bookUnits: { two: { tick: '3', lot: '4' }, three: { tick: '5', lot: '6' } },
+      },
+      hours: [],
+    },
+  ]);
+  expect(calls[0]!.mark.live.map(row => ('rest' in row ? row.rest : null))).toEqual([
+    null,
+    '0.000000000000000001',
+    null,
+  ]);
+  books.forEach(({ hourEnds }, i) => hourEnds.end(hoursOf([7 + i])[0] as never, 0));
+  keeper.keep();
+  keeper.keep();
+  expect(calls.slice(1).map(({ hours }) => hours)).toEqual([
+    [{ since: 7 }, { since: 8, symbol: 'two' }, { since: 9, symbol: 'three' }],
+  ]);
+  await clock.advance(59_999);
+  keeper.keep();
+  expect(calls).toHaveLength(2);
+  await clock.advance(1);
+  keeper.keep();
+  expect(calls).toHaveLength(3);
+  keeper.keep(true);
+  expect(calls).toHaveLength(4);
+});
+const NONE: readonly HedgeRow[] = [];

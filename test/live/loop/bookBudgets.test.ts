@@ -75,3 +75,32 @@ test('a book that was refused keeps its share for a minute, and a book that want
     expect([desk.place(0), desk.place(0)]).toEqual([true, !isRefused]);
   }
 });
+
+test('each book has its own numbers of reads and of waits, in the order of the books', async () => {
+  const books = [BOOKS[0]!, BOOKS[1]!];
+  const account = new SharedAccount({}, books).open();
+  account.round();
+  const clock = new VirtualClock();
+  const polled = [0, 0];
+  const budgets = new BookBudgets({
+    ...{ clock, engine: account.engine, pollMs: 1_000, time: () => account.now, instruments: () => books },
+    markets: [11, 12].map((bookReads, i) => ({
+      ...{ bookReads, isOnStream: false },
+      // Only the second book is due at first, and then both.
+      get pollState() {
+        return i === 1 || clock.elapsed() > 60_000 ? { age: i === 1 ? 9_000_000 : 5_000, isOnStream: false } : null;
+      },
+      poll: async () => void polled[i]!++,
+    })),
+    left: () => ({ public: 60, private: 300 }),
+    sharedReads: { perMinute: 60, staleAfterMs: 10_000 },
+  });
+  await budgets.polls!.turn();
+  await clock.advance(61_000);
+  await budgets.polls!.turn();
+  expect(polled).toEqual([0, 2]);
+  expect([0, 1].map(i => budgets.use(i))).toEqual([
+    { bookReads: 11, readWaits: 1, placementWaits: 0 },
+    { bookReads: 12, readWaits: 0, placementWaits: 0 },
+  ]);
+});

@@ -2,9 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { expect, test } from 'vitest';
+import { causesOf, moneyOf } from '../../../src/core/index.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { hedgeViewOf } from '../../../src/hedge/view.ts';
-import { heldAtOtherPlaces, hedgesToContinue, placeSetupOf } from '../../../src/live/loop/hedgePlace.ts';
+import {
+  heldAtOtherPlaces,
+  hedgesToContinue,
+  placeSetupOf,
+  rateOf,
+  stateElsewhere,
+} from '../../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { hedgePlaceOf } from '../../../src/wiring/place.ts';
 import { plain } from '../../core/market.ts';
@@ -16,14 +23,14 @@ import { NOW, rowOf } from '../../hedge/hedgeRows.ts';
 const VOLATILITY_BPS = 60;
 
 /** Setup of a run on a desk, whose rules there are those of the desk's book. */
-function setupOn(two: TwoDesks) {
+function setupOn(two: TwoDesks, unread: () => string | null = () => null) {
   const read = loadConfig(JSON.stringify(parse(readFileSync(shippedConfig('elsewhere'), 'utf8'))), 'my.yaml');
   if (!read.ok) throw new Error(read.errors.join('\n'));
   const shipped = hedgePlaceOf(read.config, {} as never)!;
   const rules = { known: { instrument: plain, takerRate: 0 } } as never;
   const place = { ...shipped, rules, terms: { ...shipped.terms, volatilityBps: VOLATILITY_BPS } };
   const clock = { elapsed: () => two.desk.now } as never;
-  return placeSetupOf(place, two.desk.engine, { clock, time: () => two.desk.now }, () => null);
+  return placeSetupOf(place, two.desk.engine, { clock, time: () => two.desk.now }, unread);
 }
 
 /** Lets the desk run for `rounds` of 3 s while the hedger looks each time. */
@@ -139,4 +146,61 @@ test('money at an exchange that the bot no longer knows is named at the start, w
   );
   // Without the section, no amount can be in transit.
   expect(heldAtOtherPlaces(left, null)).toMatch(/--currency btc@binance --amount=-500 --reason "\.\.\."$/);
+});
+
+test('of what is left at exchanges that the bot does not read, each amount is named, also below zero, and none in transit', () => {
+  const causes = new Map(
+    Object.entries({
+      btc: '1',
+      'btc@known': '2',
+      'btc@transit': '3',
+      'btc@old': '-4',
+      'mxn@old': '0',
+      'eth@older': '5',
+    }).map(([name, sum]) => [name, causesOf({ opening: moneyOf(sum) })]),
+  );
+  const left = { ledger: { causes } } as never;
+  expect(heldAtOtherPlaces(left, 'known')).toContain('the ledger also has -4 btc@old, 5 eth@older, in accounts');
+  expect(heldAtOtherPlaces(left, null)).toContain('also has 2 btc@known, 3 btc@transit, -4 btc@old, 5 eth@older, in');
+});
+
+test('the rate is that of the first named source that has one', () => {
+  const sources = Object.entries({ a: Number.NaN, b: 17, c: 18, d: 0, e: 1e12, f: 1e-13 }).map(([name, quoteRate]) => ({
+    ...{ name, quoteRate },
+  }));
+  for (const [names, rate] of [
+    [null, '1'],
+    [['b', 'c'], '17'],
+    [['c', 'b'], '18'],
+    [['none', 'a', 'd', 'e', 'f', 'c', 'b'], '18'],
+    [['a', 'd'], null],
+    [[], null],
+  ] as const)
+    expect(rateOf(names, sources)).toBe(rate === null ? null : moneyOf(rate));
+});
+
+test('the state of hedges there is that of the last one, whatever was hedged here since', () => {
+  const there = { way: 'elsewhere' } as never;
+  const rows = [
+    rowOf({ id: 'h1', offer: there, state: 'completed' }),
+    rowOf({ id: 'h2', offer: there, state: 'unknown' }),
+    rowOf({ id: 'h3', offer: { way: 'rfq' } as never, state: 'accepted' }),
+  ];
+  expect([0, 1, 2, 3].map(count => stateElsewhere(rows.slice(0, count)))).toEqual([
+    '',
+    'h1 over',
+    'h2 open',
+    'h2 open',
+  ]);
+});
+
+test('no hedge is sent there while the balances there are unknown', () => {
+  const two = new TwoDesks();
+  two.desk.open();
+  two.readThere();
+  let unread: string | null = null;
+  const { setup } = setupOn(two, () => unread);
+  expect(setup.closedBecause('sell')).toBeNull();
+  unread = 'not read for an hour';
+  expect([setup.closedBecause('buy'), setup.closedBecause('sell')]).toEqual([unread, unread]);
 });

@@ -1,7 +1,7 @@
 /** Reads of past trades at the start of a run: with a limit in time, and with heartbeats if a run precedes. */
 import { expect, test } from 'vitest';
 import { settle, VirtualClock, type Outcome, type PublicTrade } from '../../../src/core/index.ts';
-import { historyOf } from '../../../src/live/loop/history.ts';
+import { historiesOf, historyOf } from '../../../src/live/loop/history.ts';
 import type { PastTradesSource } from '../../../src/live/market/pastTrades.ts';
 import { plain } from '../../core/market.ts';
 import { memoryLog } from '../../memoryLog.ts';
@@ -63,4 +63,30 @@ test('lists that do not answer end the read after a minute in all, or at once wh
       expect(clock.now() - startedAt).toBe(isStopped ? 1_000 : 60_100);
     }
   }
+});
+
+test('of several books each has the history of its own lists, rules and length, and one that needs none has none', async () => {
+  const clock = new VirtualClock(1_700_000_000_000);
+  const asked: string[] = [];
+  const listsOf = (name: string) => ({
+    limits: { tradesPage: 5, ordersPage: 1, depth: 1 },
+    trades: async (book: string): Promise<Outcome<readonly PublicTrade[]>> => {
+      asked.push(`${name} ${book}`);
+      return { kind: 'done', value: [] };
+    },
+  });
+  const symbols = ['one_mxn', 'two_mxn', 'three_mxn', 'four_mxn'];
+  const books = symbols.map((symbol, i) => ({ symbol, historyMs: [60_000, 120_000, 0, 240_000][i] }));
+  const rules = symbols.map(symbol => ({ instrument: { ...plain, symbol }, makerRate: 0, takerRate: 0 }));
+  const pastTradesOf = (i: number) => ({ sources: [], lists: listsOf(`lists ${i}`) });
+  const parts = {
+    ...{ clock, log: memoryLog().log, venue: { exchange: listsOf('own') } },
+    beside: { pastTrades: pastTradesOf(0) },
+  };
+  const others = [1, 2, 3].map(i => ({ book: symbols[i]!, pastTrades: pastTradesOf(i) }));
+  const found = await historiesOf(parts as never, { books } as never, rules as never, others, 1);
+  expect([...found].map(([symbol, { since, last, ...of }]) => [symbol, of.symbol, of.at - since, last])).toEqual(
+    [0, 1, 3].map(i => [symbols[i], symbols[i], books[i]!.historyMs, '0']),
+  );
+  expect(new Set(asked)).toEqual(new Set([0, 1, 3].flatMap(i => [`own ${symbols[i]}`, `lists ${i} ${symbols[i]}`])));
 });

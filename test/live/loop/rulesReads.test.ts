@@ -147,3 +147,29 @@ test('the list of books of a read is reported before its fees are read', async (
   await clock.advance(state.latencyMs / 2);
   expect(lists).toEqual([{ names: new Set(['btc_mxn']), isReadable: true }]);
 });
+
+test('fees are checked once for each side of a trade, of the trades of the own book alone', () => {
+  const said: string[] = [];
+  const clock = new VirtualClock();
+  const { log } = memoryLog();
+  const first = { instrument: instrumentOf(ROW), makerRate: 100_000, takerRate: 200_000, tier: null };
+  const rules = new RulesReads(
+    { clock, log, time: () => clock.now(), step: () => undefined },
+    { exchange: {} as Exchange, book: 'btc_mxn', first },
+    { also: (_, fields) => void said.push(String(fields['tid'])), say: () => undefined },
+  );
+  const trade = (tid: string, oid: string, book: string, feeAmount: string): OwnTrade => ({
+    ...{ tid, oid, book, side: 'sell', price: '100', major: '1', minor: '100', createdAt: 0, maker: false },
+    ...{ feeAmount, feeCurrency: 'mxn' },
+  });
+  rules.take({
+    trades: [
+      trade('1', 'a', 'btc_mxn', '0.2'),
+      trade('2', 'a', 'btc_mxn', '0.3'),
+      trade('2', 'b', 'btc_mxn', '0.3'),
+      trade('2', 'a', 'btc_mxn', '0.3'),
+      trade('3', 'a', 'eth_mxn', '0.3'),
+    ],
+  });
+  expect(said).toEqual(['2', '2']);
+});

@@ -226,3 +226,63 @@ test('a source whose reads succeed and agree is never lost, and keeps its connec
     { numRuns: 40 },
   );
 });
+
+test('news and the exact book have the levels of each side, until the book is lost', async () => {
+  const clock = new VirtualClock();
+  const row = (price: string, amount: string) => ({ price, amount, oid: `o${price}` });
+  const value = {
+    ...{ book: 'btc_mxn', sequence: 1n, updatedAt: 0 },
+    ...{ bids: [row('100', '3'), row('90', '5')], asks: [row('110', '7'), row('120', '11'), row('140', '13')] },
+  };
+  let fails = false;
+  const source = new VenuePriceSource({
+    ...{ name: 'far', book: 'btc_mxn', clock, pollMs: 1_000, levels: 5 },
+    exchange: {
+      availableBooks: async () => ({ kind: 'done', value: [bookRules({ tickSize: '5', lotSize: '0.5' })] }) as never,
+      orderBook: async () => (fails ? { kind: 'unknown', reason: 'no answer' } : { kind: 'done', value }) as never,
+    },
+  });
+  const news: LivePriceNews[] = [];
+  source.start(one => news.push(one));
+  await clock.advance(100);
+  expect(news.at(-1)).toMatchObject({
+    bids: [
+      [100, 3],
+      [90, 5],
+    ],
+    asks: [
+      [110, 7],
+      [120, 11],
+      [140, 13],
+    ],
+  });
+  const { depth } = source.exactBook!;
+  expect([depth.bids, depth.asks, ...depth.askPrices.slice(0, 3), ...depth.askAmounts.slice(0, 3)]).toEqual([
+    ...[2, 3, 22, 24, 28, 14, 22, 26],
+  ]);
+  fails = true;
+  await clock.advance(5_000);
+  expect([news.at(-1)!.kind, source.exactBook]).toEqual(['lost', null]);
+  await source.close();
+});
+
+test('rules that cannot be read are those of the book unless their row names another book', async () => {
+  for (const [unreadable, reason] of [
+    [[{ why: 'no tick', book: 'eth_mxn' }], 'the exchange has no book btc_mxn'],
+    [[{ why: 'no tick', book: 'btc_mxn' }], 'the rules of the book are unreadable: no tick'],
+    [[{ why: 'no book' }], 'the rules of the book are unreadable: no book'],
+  ] as const) {
+    const clock = new VirtualClock();
+    const exchange = {
+      availableBooks: async () => ({ kind: 'done', value: [bookRules({ book: 'ltc_mxn' })], unreadable }) as never,
+      orderBook: () => expect.unreachable() as never,
+    };
+    const options = { ...{ name: 'far', book: 'btc_mxn', clock, pollMs: 1_000, levels: 1 }, exchange };
+    const source = new VenuePriceSource(options);
+    const news: LivePriceNews[] = [];
+    source.start(one => news.push(one));
+    await clock.advance(100);
+    expect(news).toEqual([{ kind: 'lost', reason }]);
+    await source.close();
+  }
+});
