@@ -5778,4 +5778,127 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/loop/history.test.ts',
     title: 'of several books each has the history of its own lists, rules and length, and one that needs none has none',
   },
+  {
+    name: 'a drift of its maximum closes no side',
+    file: 'src/core/accounting/placeAccount.ts',
+    from: 'if (size < limit.max)',
+    to: 'if (size <= limit.max)',
+    test: 'test/core/accounting/placeAccount.test.ts',
+    title:
+      'a side is closed exactly while its orders would add to a drift of at least the maximum, or of an unknown value',
+  },
+  {
+    name: 'a drift from the opening is told as one from the target',
+    file: 'src/core/accounting/placeAccount.ts',
+    from: "limit.target === undefined ? ''",
+    to: "limit.target !== undefined ? ''",
+    test: 'test/core/accounting/placeAccount.test.ts',
+    title:
+      'a side is closed exactly while its orders would add to a drift of at least the maximum, or of an unknown value',
+  },
+  {
+    name: 'the quote currency of hedges elsewhere is the base currency',
+    file: 'src/core/accounting/placeAccount.ts',
+    from: 'major: of(this.#book.major), minor: of(this.#book.minor)',
+    to: 'major: of(this.#book.major), minor: of(this.#book.major)',
+    test: 'test/core/accounting/placeAccount.test.ts',
+    title:
+      'nothing is booked before the opening; then each entry has the name of the exchange once, and each sum its own currency',
+  },
+  {
+    name: 'what an open hedge may spend is no reserve',
+    file: 'src/core/accounting/placeAccount.ts',
+    from: 'this.#account.fundsWithPending(',
+    to: 'this.#account.funds(',
+    test: 'test/core/accounting/placeAccount.test.ts',
+    title:
+      'nothing is booked before the opening; then each entry has the name of the exchange once, and each sum its own currency',
+  },
+  {
+    name: 'a transfer is booked elsewhere before the opening, and with it',
+    file: 'src/core/accounting/placeAccount.ts',
+    from: '    if (!this.#account.isOpen) return;\n    this.#account.transfer',
+    to: '    this.#account.transfer',
+    test: 'test/core/accounting/placeAccount.test.ts',
+    title:
+      'nothing is booked before the opening; then each entry has the name of the exchange once, and each sum its own currency',
+  },
+  {
+    name: 'entries elsewhere have the name of the exchange twice',
+    file: 'src/core/accounting/placeAccount.ts',
+    from: 'isAtPlace(source, this.#book.place) ? source : atPlace(source, this.#book.place)',
+    to: 'atPlace(source, this.#book.place)',
+    test: 'test/core/accounting/placeAccount.test.ts',
+    title:
+      'nothing is booked before the opening; then each entry has the name of the exchange once, and each sum its own currency',
+  },
+  {
+    name: 'the held quote currency elsewhere is the base currency',
+    file: 'src/core/accounting/placeAccount.ts',
+    from: '  get quoteHeld(): Money {\n    return this.#account.total(atPlace(this.#book.minor',
+    to: '  get quoteHeld(): Money {\n    return this.#account.total(atPlace(this.#book.major',
+    test: 'test/core/accounting/placeAccount.test.ts',
+    title:
+      'nothing is booked before the opening; then each entry has the name of the exchange once, and each sum its own currency',
+  },
+  {
+    name: 'a booking elsewhere is of the time of its event',
+    file: 'src/core/accounting/otherPlaces.ts',
+    from: 'occurredAt: at, why }',
+    to: 'at, why }',
+    test: 'test/core/accounting/otherPlaces.test.ts',
+    title:
+      'a booking on another exchange is an entry of the time when it occurred, and news under the name of that exchange, once',
+  },
+  {
+    name: 'news of a booking elsewhere lack the exchange',
+    file: 'src/core/accounting/otherPlaces.ts',
+    from: 'transfer: { ...event, source }',
+    to: 'transfer: event',
+    test: 'test/core/accounting/otherPlaces.test.ts',
+    title:
+      'a booking on another exchange is an entry of the time when it occurred, and news under the name of that exchange, once',
+  },
+  {
+    name: 'a late opening is that of balances before their trades',
+    file: 'src/core/accounting/bookings.ts',
+    from: 'if (isSettled && this.#place !== null)',
+    to: 'if (this.#place !== null)',
+    test: 'test/core/accounting/bookings.test.ts',
+    title:
+      'on another exchange an amount that the first balances lack is booked once, from the last settled read, before the first trade in it',
+  },
+  {
+    name: 'an amount elsewhere is opened before each trade in it',
+    file: 'src/core/accounting/bookings.ts',
+    from: 'if (amount === undefined || this.totals.has(currency)) return;',
+    to: 'if (amount === undefined) return;',
+    test: 'test/core/accounting/bookings.test.ts',
+    title:
+      'on another exchange an amount that the first balances lack is booked once, from the last settled read, before the first trade in it',
+  },
+  {
+    name: 'the schedule goes before the next fee of the account',
+    file: 'src/core/accounting/feeTier.ts',
+    from: 'fee.nextMaker ?? after?.maker',
+    to: 'after?.maker ?? fee.nextMaker',
+    test: 'test/core/accounting/feeTier.test.ts',
+    title: 'the next tier is what the account is told, and else what the schedule says',
+  },
+  {
+    name: 'a halt by base currency names no transfer',
+    file: 'src/core/accounting/accounts.ts',
+    from: '[major, minor].includes(tickerInName(currency))',
+    to: '[minor].includes(tickerInName(currency))',
+    test: 'test/core/engine/elsewhere.test.ts',
+    title: 'a halt by btc that change by -1, with transfers: true, names the booking of a transfer: true',
+  },
+  {
+    name: 'a halt by an amount that came names a transfer',
+    file: 'src/core/accounting/accounts.ts',
+    from: 'difference < 0n && [major, minor]',
+    to: '[major, minor]',
+    test: 'test/core/engine/elsewhere.test.ts',
+    title: 'a halt by usdt that change by 1, with transfers: true, names the booking of a transfer: false',
+  },
 ];

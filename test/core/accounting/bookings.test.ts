@@ -480,3 +480,36 @@ describe('the ledger', () => {
     expect(() => new OneBook(btcMxn, null).take(trade, null)).toThrow(/opening balances/);
   });
 });
+
+it('on another exchange an amount that the first balances lack is booked once, from the last settled read, before the first trade in it', () => {
+  const kinds: string[] = [];
+  const bookings = new Bookings(({ kind }) => kinds.push(kind), undefined, undefined, 'there');
+  const entries: string[] = [];
+  bookings.onEntry(({ source, changes }) =>
+    entries.push(`${source}: ${changes.map(each => `${textOfMoney(each.amount)} ${each.currency}`).join(', ')}`),
+  );
+  const read = (sums: Readonly<Record<string, string>>, at: number, isSettled: boolean) =>
+    bookings.read(
+      Object.entries(sums).map(([currency, total]) => ({ currency, total, locked: '0', available: total })),
+      at,
+      isSettled,
+    );
+  read({ 'btc@there': '1' }, T, true);
+  read({ 'btc@there': '1', 'bnb@there': '3', 'ltc@there': '4' }, T + 1, true);
+  // This read may include a trade that is not booked yet.
+  read({ 'btc@there': '1', 'bnb@there': '2' }, T + 2, false);
+  const trade: OwnTrade = {
+    ...{ book: 'btc_usd', tid: '1', oid: 'o', createdAt: T, side: 'sell', price: '5', major: '1', minor: '5' },
+    ...{ feeAmount: '0.5', feeCurrency: 'bnb', maker: false },
+  };
+  bookings.trade(trade);
+  bookings.trade({ ...trade, tid: '2' });
+  expect(entries.map(text => text.replaceAll('.0 ', ' '))).toEqual([
+    'opening: 1 btc@there',
+    'opening bnb@there: 3 bnb@there',
+    'trade 1 o@there: -1 btc@there, 5 usd@there, -0.5 bnb@there',
+    'trade 2 o@there: -1 btc@there, 5 usd@there, -0.5 bnb@there',
+  ]);
+  expect(kinds).toEqual(['opening', 'transfer', 'trade', 'trade']);
+  expect(bookings.total('bnb@there')).toBe(moneyOf('2'));
+});

@@ -18,6 +18,8 @@ test('the next tier is what the account is told, and else what the schedule says
     next: { above: moneyOf('1000000'), makerRate: 550_000, missing: moneyOf('387654.9'), monthly: moneyOf('61.23451') },
   });
   expect(accountTierOf(ROW, SCHEDULE, 'mxn')).toEqual(told);
+  const both = accountTierOf({ ...ROW, nextVolume: '700000', nextMaker: '0.0051' }, SCHEDULE, 'mxn');
+  expect(both?.next).toMatchObject({ above: moneyOf('700000'), makerRate: 510_000 });
   expect(describeTier(told!)).toBe(
     '30-day volume 612345.1 mxn, maker fee 0.560%; above 1000000 mxn (387654.9 mxn more), the maker fee is 0.550%, which saves 61.23 mxn per month at the current volume',
   );

@@ -31,6 +31,28 @@ test('other exchanges together hold of a currency what was booked under exactly 
   );
 });
 
+test('a booking on another exchange is an entry of the time when it occurred, and news under the name of that exchange, once', () => {
+  const changes: unknown[] = [];
+  const entries: unknown[] = [];
+  const places = new OtherPlaces(change => changes.push(change));
+  places.onEntry(entry => entries.push(entry));
+  const of = { source: 's', cause: 'deposits', amount: money(4n), at: 9, occurredAt: 7, why: 'sent' } as const;
+  for (const currency of ['btc@one', 'btc@two', 'btc@one']) places.transfer({ ...of, kind: 'transfer', currency });
+  expect(entries).toMatchObject(
+    ['one', 'two'].map(place => ({
+      ...{ source: `s@${place}`, at: 7, why: 'sent' },
+      changes: [{ cause: 'deposits', currency: `btc@${place}`, amount: 4n }],
+    })),
+  );
+  expect(changes).toMatchObject(
+    ['one', 'two'].map(place => ({
+      ...{ kind: 'transfer', currency: 'btc', major: 4n },
+      transfer: { source: `s@${place}`, currency: `btc@${place}`, occurredAt: 7 },
+    })),
+  );
+  expect([entries.length, changes.length]).toEqual([2, 2]);
+});
+
 test('a currency is in doubt from the opening there until a later comparison reports it as equal, also over restarts, and no other is', () => {
   const some = fc.subarray([...CURRENCIES]);
   const step = fc.oneof(

@@ -1,7 +1,7 @@
 /** Account on another exchange: the age of its balances and the value of its quote currency, over any history. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { moneyOf, type Money, type OwnTrade } from '../../../src/core/index.ts';
+import { moneyOf, type Conversion, type Money, type OwnTrade } from '../../../src/core/index.ts';
 import { PlaceAccount, type PlacedChange } from '../../../src/core/accounting/placeAccount.ts';
 import { runsOf } from '../../many.ts';
 
@@ -72,4 +72,95 @@ it('balances are as old as the start of their read, and cash counts at the rate 
     }),
     runsOf(2_000, 100),
   );
+});
+
+/** An account there with its book of btc and usd, the drift of which may be limited. */
+function accountWith(drift?: { readonly max: Money; readonly target?: Money }) {
+  const changes: PlacedChange[] = [];
+  const entries: string[] = [];
+  const account = new PlaceAccount(
+    { place: 'there', major: 'btc', minor: 'usd' },
+    { balancesMaxAgeMs: MAX_AGE, ...(drift && { drift }) },
+    { tradeReportDelayMaxMs: 0 },
+    change => changes.push(change),
+  );
+  account.onEntry(({ source, at }) => entries.push(`${source} ${at}`));
+  const read = (sums: Readonly<Record<string, number>>, value: number | null, at = 0) =>
+    account.read({
+      ...{ kind: 'balances', at, startedAt: at, quiet: true, place: 'there' },
+      ...(value === null ? {} : { rate: moneyOf(String(value)) }),
+      balances: Object.entries(sums).map(([currency, total]) => ({
+        ...{ currency, total: String(total), locked: '0', available: String(total) },
+      })),
+    });
+  const transfer = (currency: string, amount: number, source: string, at: number) =>
+    account.transfer({
+      ...{
+        kind: 'transfer',
+        source,
+        cause: 'deposits',
+        currency: `${currency}@there`,
+        amount: moneyOf(String(amount)),
+      },
+      ...{ at: at + 1, occurredAt: at, why: 'sent' },
+    });
+  return { account, changes, entries, read, transfer };
+}
+
+it('a side is closed exactly while its orders would add to a drift of at least the maximum, or of an unknown value', () => {
+  const drawn = fc.record({
+    opening: fc.integer({ min: 0, max: 9 }),
+    added: fc.integer({ min: -9, max: 9 }),
+    target: fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined }),
+    max: fc.integer({ min: 1, max: 20 }),
+    value: fc.option(
+      rate.map(n => n % 4),
+      { nil: null },
+    ),
+    isLimited: fc.constantFrom(true, true, true, false),
+  });
+  fc.assert(
+    fc.property(drawn, ({ opening, added, target, max, value: drawnValue, isLimited }) => {
+      const value = drawnValue === 0 ? null : drawnValue;
+      const limit = { max: moneyOf(String(max)), ...(target === undefined ? {} : { target: moneyOf(String(target)) }) };
+      const { account, read, transfer } = accountWith(isLimited ? limit : undefined);
+      read({ btc: 3, usd: opening }, value);
+      transfer('usd', added, 's', 5);
+      const drift = opening + added - ((isLimited ? target : undefined) ?? opening);
+      expect(account.drift).toBe(moneyOf(String(drift)));
+      for (const side of ['buy', 'sell'] as const) {
+        const size = side === 'sell' ? drift : -drift;
+        const isClosed = isLimited && size > 0 && (value === null || size * value >= max);
+        const why = account.closedBecause(side);
+        expect(why !== null).toBe(isClosed);
+        const from = target === undefined ? '' : ` from hedge.elsewhere.quoteTarget (${target})`;
+        expect(why ?? `the drift of ${drift} usd${from}`).toContain(`the drift of ${drift} usd${from}`);
+        if (why !== null && target === undefined) expect(why).not.toContain('quoteTarget');
+      }
+    }),
+    runsOf(2_000, 300),
+  );
+});
+
+it('nothing is booked before the opening; then each entry has the name of the exchange once, and each sum its own currency', () => {
+  const { account, changes, entries, read, transfer } = accountWith();
+  transfer('usd', 5, 'early', 1);
+  expect([account.version, changes]).toEqual([0, []]);
+  read({ btc: 3, usd: 100, eth: 7 }, 2, 10);
+  transfer('usd', 11, 'late', 20);
+  transfer('btc', 1, 'later', 30);
+  expect(entries).toEqual(['opening@there 10', 'late@there 20', 'later@there 30']);
+  expect(changes.map(({ kind, major }) => [kind, major])).toEqual([
+    ['opening', moneyOf('3')],
+    ['transfer', 0n],
+    ['transfer', moneyOf('1')],
+  ]);
+  const leg = (currency: string, sum: string) => ({ currency, amount: moneyOf(sum) });
+  const conversion: Conversion = { id: 'h1', give: leg('usd', '30'), get: leg('btc', '2') };
+  account.apply({ kind: 'elsewhere', at: 40, phase: 'in flight', conversion });
+  const { major, minor } = account.reserves;
+  // What an open order may spend is a hedge too.
+  const sums = [major, minor, account.held, account.quoteHeld, account.funds('usd'), account.funds('eth')];
+  expect(sums).toEqual(['4', '111', '4', '111', '81', '7'].map(moneyOf));
+  expect([account.missing(10 + MAX_AGE), account.missing(11 + MAX_AGE)?.slice(0, 5)]).toEqual([null, 'there']);
 });

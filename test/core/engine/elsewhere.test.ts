@@ -1,7 +1,7 @@
 /** An account on another exchange in the engine: exact in every currency of both, and counted in inventory, limits and profit. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { money, moneyOf, textOfMoney, type HaltLimits, type Side } from '../../../src/core/index.ts';
+import { money, moneyOf, textOfMoney, type HaltLimits, type Money, type Side } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
 import { UNIT, TwoDesks } from '../twoDesks.ts';
 
@@ -83,6 +83,30 @@ describe('an account on another exchange', () => {
     }
     expect(two.desk.engine.book.haltedBecause).toContain('-1 usdt@binance');
   });
+
+  test.each([
+    ['usdt', -1, true, true],
+    ['btc', -1, true, true],
+    ['usdt', 1, true, false],
+    ['bnb', -1, true, false],
+    ['usdt', -1, false, false],
+  ])(
+    'a halt by %s that change by %i, with transfers: %s, names the booking of a transfer: %s',
+    (currency, by, has, is) => {
+      const none = new Map<string, Money>();
+      const two = new TwoDesks(has ? { transfers: { feeMax: none, fallMax: none, waitMs: 1 } } : {});
+      two.desk.open();
+      two.readThere();
+      two.truth.set(currency, money(two.truth.get(currency)! + BigInt(by) * UNIT));
+      for (let n = 0; n < 8; n++) {
+        two.desk.round(4_000);
+        two.desk.readBalances();
+        two.readThere();
+      }
+      const why = two.desk.engine.book.haltedBecause ?? '';
+      expect([why.includes(`${by} ${currency}@binance`), why.includes('--in-transit')]).toEqual([true, is]);
+    },
+  );
 
   test('a loss there is found while hedges there follow each other faster than the reads that find it', () => {
     const two = new TwoDesks();
