@@ -268,6 +268,7 @@ test('a priced hedge at another mid price costs what it would have cost if it ha
     }),
     runsOf(1_000, 100),
   );
-  const { costMax: _, ...firm } = { way: 'rfq', give: { currency: 'btc', amount: '1' } } as never;
+  const leg = { currency: 'btc', amount: '1' };
+  const firm = { way: 'rfq', give: leg, get: leg } as const;
   expect(atOtherMid(firm, true, money(1n), money(2n))).toBe(firm);
 });

@@ -69,7 +69,7 @@ test('a read has each line that is not known, once, the oldest first and each li
           let at = 0;
           const rows = drawn[i]!.map(({ gap, amounts, isUnreadable }, n) => {
             const updates = amounts.map(([currency, sum]) => ({ currency, amount: moneyOf(String(sum)) }));
-            const of: TransferLine = { id: String(100 + n), createdAt: (at += gap), updates };
+            const of: TransferLine = { id: String(100 + n), operation: name, createdAt: (at += gap), updates };
             return { of, isUnreadable, isKnown: n < counts[i]! };
           });
           return [name, rows] as const;

@@ -156,7 +156,7 @@ test('fees are checked once for each side of a trade, of the trades of the own b
   const rules = new RulesReads(
     { clock, log, time: () => clock.now(), step: () => undefined },
     { exchange: {} as Exchange, book: 'btc_mxn', first },
-    { also: (_, fields) => void said.push(String(fields['tid'])), say: () => undefined },
+    { also: (_, fields) => void said.push((fields as { readonly tid: string }).tid), say: () => undefined },
   );
   const trade = (tid: string, oid: string, book: string, feeAmount: string): OwnTrade => ({
     ...{ tid, oid, book, side: 'sell', price: '100', major: '1', minor: '100', createdAt: 0, maker: false },

@@ -37,7 +37,7 @@ test('a look-up answers exactly for the orders that no unreadable row can be', a
           ...(other === 'none' ? [] : [{ why: 'x', ...(other === null ? { originId: null } : {}) }]),
         ],
       };
-      const exchange = { lookUp: () => Promise.resolve(answer) } as Partial<Exchange> as Exchange;
+      const exchange = { lookUp: () => Promise.resolve(answer) } as unknown as Exchange;
       const [command] = approveByIds('look', ids);
       const at = { exchange, book: 'btc_mxn', instrument: btcMxn, time: () => 0, mayPlace: () => true };
       const { event } = await send(command!, at);
