@@ -5901,4 +5901,49 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/engine/elsewhere.test.ts',
     title: 'a halt by usdt that change by 1, with transfers: true, names the booking of a transfer: false',
   },
+  {
+    name: 'a merged level is the reason of an empty side',
+    file: 'src/core/engine/decisions.ts',
+    from: "if (reason !== 'merged into the next level') this.#misses",
+    to: 'this.#misses',
+    test: 'test/core/engine/decisions.test.ts',
+    title:
+      'an empty side has its own first refused level, but no cut or merged one, and nothing of the decision before',
+  },
+  {
+    name: 'a refused ask is told as the bid of its number',
+    file: 'src/core/engine/decisions.ts',
+    from: "(side === 'buy' ? quote.bids : quote.asks)[index]",
+    to: 'quote.bids[index]',
+    test: 'test/core/engine/decisions.test.ts',
+    title:
+      'an empty side has its own first refused level, but no cut or merged one, and nothing of the decision before',
+  },
+  {
+    name: 'reasons of the decision before are told again',
+    file: 'src/core/engine/decisions.ts',
+    from: 'if (this.#silent.length > 0) this.#silent = [];',
+    to: '',
+    test: 'test/core/engine/decisions.test.ts',
+    title:
+      'an empty side has its own first refused level, but no cut or merged one, and nothing of the decision before',
+  },
+  {
+    name: 'a short position uses no limit of its currency',
+    file: 'src/core/engine/accountState.ts',
+    from: 'used: money(held < 0n ? -held : held)',
+    to: 'used: held',
+    test: 'test/core/engine/books.test.ts',
+    title:
+      'a book may use what is free but for the locks of the other books, and its limits are used by all books with its currencies',
+  },
+  {
+    name: 'the locks of a book are taken from its own funds',
+    file: 'src/core/engine/accountState.ts',
+    from: 'if (book !== of) others += book.locked.get(currency) ?? 0n;',
+    to: 'others += book.locked.get(currency) ?? 0n;',
+    test: 'test/core/engine/books.test.ts',
+    title:
+      'a book may use what is free but for the locks of the other books, and its limits are used by all books with its currencies',
+  },
 ];

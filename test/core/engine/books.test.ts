@@ -14,6 +14,7 @@ import { lineOf } from '../../../src/live/recording/recording.ts';
 import { Replaying } from '../../../src/live/replay/replay.ts';
 import { runsOf } from '../../many.ts';
 import { PATIENCE, quoteAround } from '../desk.ts';
+import { AccountState } from '../../../src/core/engine/accountState.ts';
 import { BOOKS, CURRENCIES, SharedAccount, START, type Balances } from '../sharedAccount.ts';
 
 /** Targets in lots of 1 that equal the first balances. */
@@ -431,4 +432,42 @@ test('refunded fees are profit of one book only, of a home or not, and a transfe
   expect(feesIn()).toEqual(['12.5', '2000', '3']);
   refund('mxn', '100', 'deposits');
   expect(feesIn()).toEqual(['12.5', '2000', '3']);
+});
+
+test('a book may use what is free but for the locks of the other books, and its limits are used by all books with its currencies', () => {
+  const bookOf = (symbol: string, position: string, locked: Readonly<Record<string, string>>) => ({
+    ...{ symbol, major: symbol.split('_')[0]!, minor: symbol.split('_')[1]!, position: moneyOf(position) },
+    ...{ locked: new Map(Object.entries(locked).map(([currency, sum]) => [currency, moneyOf(sum)])) },
+    moved: () => undefined,
+  });
+  const state = new AccountState({
+    ...{ instance: 'mm', run: 1, timing: { tradeReportDelayMaxMs: 0 }, major: 'btc', elsewhere: undefined },
+    ...{ joint: null, crossRates: null, valueLimit: null },
+    currencyLimits: new Map(Object.entries({ btc: '50', mxn: '60' }).map(([name, sum]) => [name, moneyOf(sum)])),
+  });
+  const books = [
+    bookOf('btc_mxn', '-7', { btc: '1', mxn: '20' }),
+    bookOf('btc_usd', '3', { btc: '2', usd: '5' }),
+    bookOf('eth_mxn', '9', { eth: '4', mxn: '300' }),
+  ] as never[];
+  for (const book of books) state.add(book);
+  const balances = Object.entries({ btc: '10', mxn: '1000', usd: '70', eth: '30' }).map(([currency, total]) => ({
+    ...{ currency, total, locked: '0', available: total },
+  }));
+  state.accounts.read({ kind: 'balances', at: 1, startedAt: 1, quiet: true, balances }, new Map());
+  const fundsOf = (currency: string) => books.map(book => Number(textOfMoney(state.funds(currency, book))));
+  expect(['btc', 'mxn', 'usd', 'eth'].map(fundsOf)).toEqual([
+    [8, 9, 7],
+    [700, 680, 980],
+    [65, 70, 65],
+    [26, 26, 30],
+  ]);
+  expect(books.map(book => state.currencyUses(book).map(({ currency, used }) => [currency, used]))).toEqual([
+    [
+      ['btc', moneyOf('4')],
+      ['mxn', 0n],
+    ],
+    [['btc', moneyOf('4')]],
+    [['mxn', 0n]],
+  ]);
 });

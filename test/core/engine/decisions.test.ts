@@ -13,6 +13,7 @@ import {
   type View,
 } from '../../../src/core/index.ts';
 import { Decisions } from '../../../src/core/engine/decisions.ts';
+import type { LevelRefusal } from '../../../src/core/quoting/normalizeQuote.ts';
 import { Desk, quoteAround, type Fate } from '../desk.ts';
 
 const traced = (options: Partial<EngineOptions> = {}): Desk => new Desk({ isTraced: true, ...options }).open();
@@ -178,4 +179,34 @@ it.each([
   ['pingPong: the other side is next', 'held back by the strategy'],
 ])('a strategy that says "%s" gives the reason "%s"', (words, reason) => {
   expect(silenceReason(words)).toBe(reason);
+});
+
+it('an empty side has its own first refused level, but no cut or merged one, and nothing of the decision before', () => {
+  const levels = (first: number) => [first, first + 1].map(price => ({ price, amount: 10 }));
+  const quote = { bids: levels(90), asks: levels(110) } as never;
+  const decisions = new Decisions(false);
+  const merged: LevelRefusal = 'merged into the next level';
+  const cut: LevelRefusal = 'cut to the maximum amount';
+  const small: LevelRefusal = 'below the minimum amount';
+  for (const [reasons, shown] of [
+    [[small], 0],
+    [[merged, small], 1],
+    [[cut, small], 1],
+    [[merged], null],
+    [[], null],
+  ] as const)
+    for (const side of ['buy', 'sell'] as const) {
+      decisions.begin(0, null);
+      const refusals = reasons.map((reason, index) => ({ side, index, reason }));
+      decisions.strategyCalled(quote, { levels: [], refusals }, []);
+      const word = side === 'buy' ? 'bid' : 'ask';
+      expect(decisions.silent).toEqual(reasons.map((reason, n) => `${word} level ${n + 1}: ${reason}`));
+      const price = (side === 'buy' ? 90 : 110) + (shown ?? 0);
+      expect(decisions.unshown[side]).toEqual(
+        shown === null
+          ? { reason: 'held back by the strategy', words: null, level: null }
+          : { reason: small, words: null, level: { price, amount: 10 } },
+      );
+      expect(decisions.unshown[side === 'buy' ? 'sell' : 'buy']?.reason).toBe('held back by the strategy');
+    }
 });
