@@ -159,7 +159,7 @@ it('nothing is booked before the opening; then each entry has the name of the ex
   const conversion: Conversion = { id: 'h1', give: leg('usd', '30'), get: leg('btc', '2') };
   account.apply({ kind: 'elsewhere', at: 40, phase: 'in flight', conversion });
   const { major, minor } = account.reserves;
-  // What an open order may spend is a hedge too.
+  // The amount that an open order may spend is a hedge too.
   const sums = [major, minor, account.held, account.quoteHeld, account.funds('usd'), account.funds('eth')];
   expect(sums).toEqual(['4', '111', '4', '111', '81', '7'].map(moneyOf));
   expect([account.missing(10 + MAX_AGE), account.missing(11 + MAX_AGE)?.slice(0, 5)]).toEqual([null, 'there']);
