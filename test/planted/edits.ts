@@ -5946,4 +5946,57 @@ export const EDITS: readonly Edit[] = [
     title:
       'a book may use what is free but for the locks of the other books, and its limits are used by all books with its currencies',
   },
+  {
+    name: 'a cut list of recent trades is complete before its own start',
+    file: 'src/live/market/pastTrades.ts',
+    from: 'this.#since = Math.max(this.#since, this.#trades[0]!.at);',
+    to: 'this.#since = this.#trades[0]!.at;',
+    test: 'test/live/market/pastTrades.test.ts',
+    title: 'the newest trades of a source are complete from the later of its own start and the oldest of them',
+  },
+  {
+    name: 'of several invalid trades of a list one is named',
+    file: 'src/live/market/pastTrades.ts',
+    from: 'others.length === 0 ? `trade ${first}`',
+    to: 'others.length >= 0 ? `trade ${first}`',
+    test: 'test/live/market/pastTrades.test.ts',
+    title:
+      'a page has the trades after a number that are valid in the book, ends at its newest trade, and is full by what was listed',
+  },
+  {
+    name: 'a page of trades ends at its newest valid trade',
+    file: 'src/live/market/pastTrades.ts',
+    from: 'newest: BigInt(newest?.tid ?? last)',
+    to: 'newest: reads.numbered(next).at(-1)?.tid ?? last',
+    test: 'test/live/market/pastTrades.test.ts',
+    title:
+      'a page has the trades after a number that are valid in the book, ends at its newest trade, and is full by what was listed',
+  },
+  {
+    name: 'a page with its marker passes for the last one',
+    file: 'src/live/market/pastTrades.ts',
+    from: 'const isFull = found.length >= reads.limit;',
+    to: 'const isFull = next.length >= reads.limit;',
+    test: 'test/live/market/pastTrades.test.ts',
+    title:
+      'a page has the trades after a number that are valid in the book, ends at its newest trade, and is full by what was listed',
+  },
+  {
+    name: 'an adjustment that equals a return is a transfer between the exchanges',
+    file: 'src/live/loop/placeTransfers.ts',
+    from: "return cause === 'refunds' && engine",
+    to: 'return engine',
+    test: 'test/live/loop/placeTransfers.test.ts',
+    title:
+      'a listed transfer may be between both exchanges by its cause and currency, and a refund if it ends one; each is told with what is left',
+  },
+  {
+    name: 'an arrival between the exchanges is a warning, and a departure none',
+    file: 'src/live/loop/placeTransfers.ts',
+    from: "amount < 0n ? 'warn' : 'info'",
+    to: "amount > 0n ? 'warn' : 'info'",
+    test: 'test/live/loop/placeTransfers.test.ts',
+    title:
+      'a listed transfer may be between both exchanges by its cause and currency, and a refund if it ends one; each is told with what is left',
+  },
 ];

@@ -988,3 +988,45 @@ describe('transfers between both exchanges', () => {
     expect(later.engine.transit.items).toMatchObject([{ currency: 'btc', place: TRANSIT, amount: lots(20) }]);
   });
 });
+
+test('a listed transfer may be between both exchanges by its cause and currency, and a refund if it ends one; each is told with what is left', () => {
+  const asked: unknown[] = [];
+  let isEnding = true;
+  let isOpen = false;
+  const engine = {
+    transit: {
+      returns: (...of: unknown[]) => (asked.push(of), isEnding),
+      held: (currency: string) => moneyOf(currency === 'btc' ? '7' : '0'),
+    },
+    get elsewhere() {
+      return { view: { isOpen } };
+    },
+  };
+  const { log, lines } = memoryLog();
+  const options = { run: { log }, engine, place: 'there', hasLists: true, currencies: ['btc', 'usdt'] };
+  const transfers = new PlaceTransfers(options as never);
+  const isBetween = (cause: TransferEvent['cause'], currency: string) =>
+    transfers.isBetween({ cause, currency, amount: moneyOf('2') });
+  for (const cause of ['deposits', 'withdrawals'] as const)
+    expect(['btc', 'usdt@there', 'mxn', 'btc@transit'].map(name => isBetween(cause, name))).toEqual([
+      ...[true, true, false, false],
+    ]);
+  expect([isBetween('adjustments', 'btc'), isBetween('fees', 'btc'), asked]).toEqual([false, false, []]);
+  expect(isBetween('refunds', 'usdt')).toBe(true);
+  isEnding = false;
+  expect([isBetween('refunds', 'usdt'), isBetween('refunds', 'mxn')]).toEqual([false, false]);
+  expect(asked).toEqual([1, 2].map(() => [{ place: null, currency: 'usdt', amount: moneyOf('2') }, true]));
+  expect(['btc', 'btc@there', 'btc@old'].map(name => transfers.isUnread(name))).toEqual([false, true, false]);
+  isOpen = true;
+  expect(transfers.isUnread('btc@there')).toBe(false);
+  const told = (currency: string, amount: string, inTransit?: true) =>
+    transfers.onTransfer({ source: 's', currency, amount: moneyOf(amount), inTransit } as never);
+  told('btc', '1');
+  told('btc@there', '-2', true);
+  told('usdt@transit', '3');
+  const between = 'transfer between the two exchanges';
+  expect(lines.map(({ level, text }) => [level, text])).toEqual([
+    ['warn', `${between}: -2 btc@there; in transit now: 7 btc`],
+    ['info', `${between}: 3 usdt@transit; in transit now: 0 usdt`],
+  ]);
+});

@@ -15,7 +15,10 @@ import {
 } from '../../../src/core/index.ts';
 import { CompleteTradeFeed } from '../../../src/live/market/completeTrades.ts';
 import {
+  ListReads,
+  pageAfter,
   readPastTrades,
+  RecentTrades,
   type NumberedTrade,
   type PastTradesSource,
   type TradeLists,
@@ -388,4 +391,64 @@ test('after an outage longer than the history, the history starts again with the
   expect(tids).toEqual(all.slice(1, 21).map(({ tid }) => tid));
   // The lists of paper trading lack the trades from before it.
   expect((await afterOutage(200, 30_000, false)).histories).toEqual([]);
+});
+
+test('the newest trades of a source are complete from the later of its own start and the oldest of them', () => {
+  const trade = (n: number): NumberedTrade => ({
+    tid: BigInt(n),
+    at: n,
+    price: 1 as never,
+    amount: 1 as never,
+    side: 'buy',
+  });
+  for (const count of [0, 1, PAST_TRADES_MAX, PAST_TRADES_MAX + 1, 2 * PAST_TRADES_MAX, 2 * PAST_TRADES_MAX + 7])
+    for (const since of [0, PAST_TRADES_MAX + 3]) {
+      const recent = new RecentTrades(since);
+      for (let n = 0; n < count; n++) recent.add(trade(n));
+      const first = Math.max(0, count - PAST_TRADES_MAX);
+      const { trades, ...complete } = recent.complete;
+      expect(complete).toEqual({ since: first === 0 ? since : Math.max(since, first) });
+      expect([trades.length, trades[0]?.at]).toEqual([count - first, count === 0 ? undefined : first]);
+    }
+});
+
+test('a page has the trades after a number that are valid in the book, ends at its newest trade, and is full by what was listed', async () => {
+  const LIMIT = 4;
+  const row = fc.record({ gap: fc.integer({ min: 1, max: 3 }), isValid: fc.constantFrom(true, true, false) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { maxLength: LIMIT }), fc.nat(9), async (rows, last) => {
+      let tid = 0;
+      const listed = rows.map(({ gap, isValid }, n) => ({
+        ...tradeAt(n, 100 + n),
+        ...{ tid: String((tid += gap)), price: isValid ? String(50 + n) : '0.00000000001' },
+      }));
+      const lists: TradeLists = {
+        limits: { tradesPage: LIMIT, ordersPage: 1, depth: 1 },
+        trades: async () => ({ kind: 'done', value: listed }),
+      };
+      const reads = new ListReads(lists, plain);
+      const page = await pageAfter(reads, BigInt(last));
+      const next = listed.filter(each => Number(each.tid) > last);
+      const left = next.filter((_, n) => !rows[listed.indexOf(next[n]!)]!.isValid).map(each => each.tid);
+      if (listed.length === LIMIT && next.length === 0) {
+        expect(page).toBeNull();
+        return;
+      }
+      expect(page).toMatchObject({
+        newest: BigInt(next.at(-1)?.tid ?? last),
+        newestAt: next.at(-1)?.createdAt ?? null,
+        isFull: listed.length === LIMIT,
+      });
+      expect(page!.trades.map(each => String(each.tid))).toEqual(
+        next.map(each => each.tid).filter(id => !left.includes(id)),
+      );
+      const others = left.length === 2 ? ' and 1 other' : ` and ${left.length - 1} others`;
+      if (left.length === 0) expect(reads.problem).toBeNull();
+      else
+        expect(reads.problem).toBe(
+          `the history lacks trade ${left[0]}${left.length === 1 ? '' : others} of the exchange's list, because the price or amount is not valid in this book`,
+        );
+    }),
+    { numRuns: 300 },
+  );
 });
