@@ -74,6 +74,58 @@ describe('a hedge by an offer', () => {
     // 11,988 are offered for 12 of 990 each.
     expect(bot.last).toMatchObject({ middle: '990', costMax: '0' });
     expect(bot.last.weighed[0]).toMatchObject({ way: 'rfq', cost: '-108', bps: -90.9 });
+    // The book is that of the same time: 989 for what is worth 990.
+    expect(bot.last.weighed[1]).toMatchObject({ way: 'book', cost: '12', bps: 10.1 });
+  });
+
+  test('is asked for here for what is free here alone, beside a route elsewhere for all; without free funds only that is asked', async () => {
+    for (const [free, asked, priced] of [
+      ['12', ['12'], ['rfq 12', 'elsewhere null', 'book 18', 'wait 0']],
+      // Costs are those of all 12 at the price of 5, which the best bid takes.
+      ['5', ['5'], ['rfq 12', 'elsewhere null', 'book 12', 'wait 0']],
+      ['0', [], ['elsewhere null', 'wait 0']],
+    ] as const) {
+      const sides: string[] = [];
+      const elsewhere = {
+        ...{ valueMin: money(0n), at: { place: 'there', account: 'a' }, desk: { isOpen: false } },
+        closedBecause: (side: string) => (sides.push(side), 'closed there'),
+      };
+      const bot = new HedgedBot(12, { elsewhere: elsewhere as never, rules: { costMaxBps: 1 } });
+      bot.change = view => ({
+        ...view,
+        sides: { ...view.sides, sell: { ...view.sides.sell, free: moneyOf(free) } },
+      });
+      bot.desk.bids = [
+        [999, 6],
+        [998, 50],
+      ];
+      bot.look();
+      await bot.turned();
+      expect([bot.toy.asked.map(({ give }) => give), bot.last.amount, sides]).toEqual([asked, '12', ['sell']]);
+      expect(bot.last.weighed.map(({ way, cost }) => `${way} ${cost}`)).toEqual(priced);
+    }
+  });
+
+  test('is looked for here once in each pause, and elsewhere less and less often meanwhile', async () => {
+    const [here, there]: [number[], number[]] = [[], []];
+    const elsewhere = {
+      ...{ valueMin: money(0n), at: { place: 'there', account: 'a' }, desk: { isOpen: false } },
+      closedBecause: () => (there.push(now()), 'closed there'),
+    };
+    const bot = new HedgedBot(12, { elsewhere: elsewhere as never, rules: { costMaxBps: 1 } });
+    const start = bot.clock.now();
+    const now = () => (bot.clock.now() - start) / 1_000;
+    for (let turns = 0; turns <= 11; turns++) {
+      const before = bot.toy.asked.length;
+      const at = now();
+      await bot.turned();
+      if (bot.toy.asked.length > before) here.push(at);
+      await bot.clock.advance(start + 2_000 * (turns + 1) - bot.clock.now());
+    }
+    expect([here, there]).toEqual([
+      [0, 10, 20],
+      [0, 2, 4, 10, 20],
+    ]);
   });
 
   test('is one at a time, and looks while another look is under way change nothing', async () => {

@@ -5999,4 +5999,55 @@ export const EDITS: readonly Edit[] = [
     title:
       'a listed transfer may be between both exchanges by its cause and currency, and a refund if it ends one; each is told with what is left',
   },
+  {
+    name: 'offers here are asked for what only the other exchange can hedge',
+    file: 'src/hedge/hedger.ts',
+    from: 'requestRoutes(this.#offers, this.#setup, instrument, here, before.mid)',
+    to: 'requestRoutes(this.#offers, this.#setup, instrument, amount, before.mid)',
+    test: 'test/hedge/hedger.test.ts',
+    title:
+      'is asked for here for what is free here alone, beside a route elsewhere for all; without free funds only that is asked',
+  },
+  {
+    name: 'offers here are asked for without free funds',
+    file: 'src/hedge/hedger.ts',
+    from: 'here === 0n ? [] :',
+    to: 'amount === 0n ? [] :',
+    test: 'test/hedge/hedger.test.ts',
+    title:
+      'is asked for here for what is free here alone, beside a route elsewhere for all; without free funds only that is asked',
+  },
+  {
+    name: 'the own book is priced for what only the other exchange can hedge',
+    file: 'src/hedge/hedger.ts',
+    from: 'bookRoute(this.#setup, orders !== undefined, seen, here)',
+    to: 'bookRoute(this.#setup, orders !== undefined, seen, amount)',
+    test: 'test/hedge/hedger.test.ts',
+    title:
+      'is asked for here for what is free here alone, beside a route elsewhere for all; without free funds only that is asked',
+  },
+  {
+    name: 'the own book is priced as before the offers were asked for',
+    file: 'src/hedge/hedger.ts',
+    from: 'bookRoute(this.#setup, orders !== undefined, seen, here)',
+    to: 'bookRoute(this.#setup, orders !== undefined, before, here)',
+    test: 'test/hedge/hedger.test.ts',
+    title: 'is weighed against the book of when its offers are there, not of when they were asked for',
+  },
+  {
+    name: 'a look elsewhere begins the pause here again',
+    file: 'src/hedge/hedger.ts',
+    from: 'if (hasHere && !isResting) this.#restUntil',
+    to: 'if (hasHere) this.#restUntil',
+    test: 'test/hedge/hedger.test.ts',
+    title: 'is looked for here once in each pause, and elsewhere less and less often meanwhile',
+  },
+  {
+    name: 'looks elsewhere do not rest while those here do',
+    file: 'src/hedge/hedger.ts',
+    from: 'if ((isResting || !hasHere) && this.#backoff',
+    to: 'if (!hasHere && this.#backoff',
+    test: 'test/hedge/hedger.test.ts',
+    title: 'is looked for here once in each pause, and elsewhere less and less often meanwhile',
+  },
 ];
