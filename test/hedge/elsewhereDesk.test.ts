@@ -334,3 +334,25 @@ test('a read book has the levels of each side before its own first damaged, hidd
     runsOf(1_000, 200),
   );
 });
+
+test('while an order is on its way there, it is open: no other is sent or restored, and a refusal ends it', async () => {
+  const clock = new VirtualClock();
+  let answer: (outcome: object) => void = () => undefined;
+  const client = { place: () => new Promise(resolve => (answer = resolve)) };
+  const instrument = () => expect.unreachable('no book is read');
+  const desk = new ElsewhereDesk({ client: client as never, clock, instrument, times: TIMES });
+  const order: ElsewhereOrder = { id: 'mmh1x1', book: 'btc_mxn', side: 'buy', price: '1000', amount: '3' };
+  for (const [outcome, isOpenAfter] of [
+    [{ kind: 'refused', code: 'x', message: 'no', status: 400 }, false],
+    [{ kind: 'refused', code: 'x', message: 'twice', meaning: 'duplicate id', status: 400 }, true],
+  ] as const) {
+    expect(desk.isOpen).toBe(false);
+    const sending = desk.send(order);
+    expect(desk.isOpen).toBe(true);
+    await expect(desk.send(order)).rejects.toThrow('still open');
+    expect(() => desk.restore(order)).toThrow('still open');
+    answer(outcome);
+    await sending;
+    expect(desk.isOpen).toBe(isOpenAfter);
+  }
+});

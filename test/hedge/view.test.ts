@@ -42,6 +42,30 @@ test("a hedger's view stays what it was, whatever the engine takes afterwards", 
   expect(view).toEqual(before);
 });
 
+test('a view has every level of each side, and on each side its own worst price', () => {
+  const { desk } = traded();
+  desk.bids = [
+    [990, 5],
+    [980, 6],
+  ];
+  desk.asks = [
+    [1_010, 7],
+    [1_020, 8],
+    [1_030, 9],
+  ];
+  desk.rounds(3);
+  const { depth, sides, mid } = viewOf(desk);
+  expect([depth.bids, depth.asks, mid]).toEqual([2, 3, 1_000n * 10n ** 18n]);
+  const listed = [depth.bidPrices, depth.bidAmounts, depth.askPrices, depth.askAmounts].map(values => [...values]);
+  expect(listed).toEqual([
+    [990, 980],
+    [5, 6],
+    [1_010, 1_020, 1_030],
+    [7, 8, 9],
+  ]);
+  expect(sides.sell.priceBound < 1_000 && sides.buy.priceBound > 1_000).toBe(true);
+});
+
 describe('what the engine tells of an order that takes', () => {
   test('ends its hedge with the share of its cost that traded', () => {
     const { desk, take, told } = traded();

@@ -6050,4 +6050,28 @@ export const EDITS: readonly Edit[] = [
     test: 'test/hedge/hedger.test.ts',
     title: 'is looked for here once in each pause, and elsewhere less and less often meanwhile',
   },
+  {
+    name: 'a view has as many asks as bids',
+    file: 'src/hedge/view.ts',
+    from: 'askPrices: askPrices.slice(0, asks)',
+    to: 'askPrices: askPrices.slice(0, bids)',
+    test: 'test/hedge/view.test.ts',
+    title: 'a view has every level of each side, and on each side its own worst price',
+  },
+  {
+    name: 'sales have the worst price of purchases',
+    file: 'src/hedge/view.ts',
+    from: 'takerPriceBound(side, riskContext)',
+    to: "takerPriceBound('buy', riskContext)",
+    test: 'test/hedge/view.test.ts',
+    title: 'a view has every level of each side, and on each side its own worst price',
+  },
+  {
+    name: 'an order on its way to the other exchange is not open',
+    file: 'src/hedge/elsewhereDesk.ts',
+    from: 'return this.#open !== null || this.#isSending;',
+    to: 'return this.#open !== null;',
+    test: 'test/hedge/elsewhereDesk.test.ts',
+    title: 'while an order is on its way there, it is open: no other is sent or restored, and a refusal ends it',
+  },
 ];
