@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../../src/core/index.ts';
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
@@ -130,5 +131,89 @@ describe('a conversion', () => {
     await clock.advance(1_000);
     expect(ann.balance('mxn').total).toBe('800.00000000');
     expect(exchange.truth().imbalance).toEqual(before);
+  });
+
+  it('is estimated to slip by the levels that its amount takes, highly from 2%, and refused beyond the last level', () => {
+    const gap = fc.integer({ min: 1, max: 800 });
+    const levels = fc.array(fc.record({ gap, dollars: fc.integer({ min: 1, max: 2_000 }) }), {
+      minLength: 1,
+      maxLength: 5,
+    });
+    const share = fc.oneof(fc.constant(1), fc.double({ min: 0.01, max: 1.3, noNaN: true }));
+    const high: string[] = [];
+    fc.assert(
+      fc.property(fc.boolean(), levels, share, (selling, drawn, part) => {
+        const { exchange, ann } = arena();
+        const house = exchange.marketplace('usd_mxn');
+        let ticks = 18_300;
+        const book = drawn.map(({ gap: apart, dollars }, i) => {
+          if (i > 0) ticks += selling ? -apart : apart;
+          house.place(selling ? 'buy' : 'sell', price(ticks), amount(dollars * 10 ** 8), 'GTC');
+          return { ticks, dollars };
+        });
+        // Dollars of a seller, or thousandths of a peso of a buyer. A tick is one of these.
+        const depth = book.reduce((sum, level) => sum + (selling ? 1 : level.ticks) * level.dollars, 0);
+        const spend = Math.max(1, Math.round(depth * part));
+        const asked = selling
+          ? { from_currency: 'usd', to_currency: 'mxn', spend_amount: String(spend) }
+          : { from_currency: 'mxn', to_currency: 'usd', spend_amount: (spend / 1_000).toFixed(3) };
+        const { body } = ann.call('POST', PATH, asked);
+        if (spend > depth) {
+          expect(body.error.code).toBe('0367');
+          return;
+        }
+        let [left, dollars, pesos] = [spend, 0, 0];
+        for (const level of book) {
+          const taken = Math.min(level.dollars, selling ? left : left / level.ticks);
+          dollars += taken;
+          pesos += taken * level.ticks;
+          left -= selling ? taken : taken * level.ticks;
+        }
+        const slippage = Math.abs(pesos / dollars / 18_300 - 1);
+        const { value, level } = (body.payload as { estimated_slippage: { value: string; level: string } })
+          .estimated_slippage;
+        expect(Number(value)).toBeGreaterThan(slippage - 0.000_100_1);
+        expect(Number(value)).toBeLessThan(slippage + 0.000_000_1);
+        if (Math.abs(slippage - 0.02) > 1e-6 || drawn.length === 2)
+          expect(level).toBe(slippage > 0.02 - 1e-12 ? 'high' : 'normal');
+        high.push(level);
+      }),
+      {
+        numRuns: 60,
+        // The mean of 18,300 and 17,568 is exactly 2% below 18,300.
+        examples: [
+          [
+            true,
+            [
+              { gap: 1, dollars: 5 },
+              { gap: 732, dollars: 5 },
+            ],
+            1,
+          ],
+        ],
+      },
+    );
+    expect(new Set(high)).toEqual(new Set(['normal', 'high']));
+  });
+
+  it('is found by its own id and by that of its quote, as long as it lasts and after, by its own account only', async () => {
+    const { exchange, ann, bob, clock } = arena();
+    stocked(exchange);
+    const made = [ann, bob].map((who, i) => {
+      const ask = { from_currency: 'mxn', to_currency: 'usd', spend_amount: String(100 * (i + 1)) };
+      const { id } = who.get<{ id: string }>('POST', PATH, ask);
+      expect(who.call('GET', `/api/v3/currency_conversions/${id}`).status).toBe(404);
+      return { who, quote: id, ...who.get<{ oid: string }>('PUT', `${PATH}/${id}`) };
+    });
+    for (const status of ['open', 'queued', 'completed']) {
+      for (const [i, { who, quote, oid }] of made.entries()) {
+        const other = made[1 - i]!.who;
+        for (const path of [`${PATH}/${oid}`, `/api/v3/currency_conversions/${quote}`]) {
+          expect(who.get('GET', path)).toMatchObject({ id: oid, from_amount: `${100 * (i + 1)}.00000000`, status });
+          expect(other.call('GET', path).body.error.code).toBe('1401');
+        }
+      }
+      await clock.advance(500);
+    }
   });
 });

@@ -171,6 +171,114 @@ describe('the RFQ desk', () => {
     expect(await run(3)).not.toEqual(await run(4));
   });
 
+  const QUOTES = '/rfq/v1/quotes';
+  const CONVERSIONS = '/rfq/v1/conversions';
+  const ASK = { source: 'MXN', target: 'USD', source_amount: '50' };
+  type Row = Record<string, string>;
+
+  it('keeps a quote until the last millisecond of its whole seconds, for its own account only', async () => {
+    for (const rfqQuoteLifeMs of [1_000, 30_000, 31_999])
+      for (const rfqExecutedAfterExpiry of ['quote_not_found', 'quote_already_executed'] as const) {
+        const { ann, bob, clock } = deskArena({ rfqQuoteLifeMs, rfqExecutedAfterExpiry });
+        const life = rfqQuoteLifeMs - (rfqQuoteLifeMs % 1_000);
+        const at = clock.now();
+        const [open, executed] = [0, 1].map(() => ann.call('POST', QUOTES, ASK).body as unknown as Row);
+        expect([open!['created_at'], open!['expires_at']].map(time => Date.parse(time!))).toEqual([at, at + life]);
+        const show = (who: typeof ann) => who.call('GET', `${QUOTES}/${open!['id']}`);
+        const convert = (who: typeof ann, quote: Row) => who.call('POST', CONVERSIONS, { quote_id: quote['id'] });
+        expect(convert(bob, open!).text).toContain('quote_not_found');
+        await clock.advance(life - 1);
+        expect(show(bob).text).toContain('quote_not_found');
+        expect(show(ann).body).toMatchObject({ status: 'ACTIVE' });
+        expect(convert(ann, executed!).status).toBe(200);
+        expect(convert(ann, executed!).text).toContain('quote_already_executed');
+        await clock.advance(1);
+        expect(show(ann).text).toContain('quote_not_found');
+        expect(convert(ann, open!).text).toContain('quote_not_found');
+        expect(convert(ann, executed!).text).toContain(rfqExecutedAfterExpiry);
+      }
+  });
+
+  it('shows a conversion to its own account only, with the times of its quote, its start and its end', async () => {
+    const { ann, bob, clock } = deskArena({ rfqDelayMinMs: 5_000, rfqDelayMaxMs: 5_000, rfqFailurePips: 0 });
+    const made: { who: typeof ann; quotedAt: number; createdAt: number; id: string }[] = [];
+    for (const who of [ann, bob, ann]) {
+      const quotedAt = clock.now();
+      const quote = who.call('POST', QUOTES, ASK).body as unknown as Row;
+      await clock.advance(2_000);
+      const createdAt = clock.now();
+      const { id } = who.call('POST', CONVERSIONS, { quote_id: quote['id'] }).body as unknown as { id: string };
+      made.push({ who, quotedAt, createdAt, id });
+      await clock.advance(1_000);
+    }
+    for (const now of [clock.now(), clock.now() + 4_000]) {
+      await clock.advance(now - clock.now());
+      for (const who of [ann, bob]) {
+        const own = made.filter(each => each.who === who);
+        const { conversions, total_count } = who.call('GET', CONVERSIONS).body as unknown as Page;
+        expect([total_count, new Set(conversions.map(({ id }) => id))]).toEqual([
+          own.length,
+          new Set(own.map(({ id }) => id)),
+        ]);
+        for (const { id } of made.filter(each => each.who !== who))
+          expect(who.call('GET', `${CONVERSIONS}/${id}`).text).toContain('forbidden_request');
+        for (const { quotedAt, createdAt, id } of own) {
+          const shown = who.call('GET', `${CONVERSIONS}/${id}`).body as unknown as Row;
+          const isEnded = now >= createdAt + 5_000;
+          expect(shown['status']).toBe(isEnded ? 'COMPLETED' : 'PENDING');
+          expect([shown['quoted_at'], shown['created_at'], shown['updated_at']].map(time => Date.parse(time!))).toEqual(
+            [quotedAt, createdAt, isEnded ? createdAt + 5_000 : createdAt],
+          );
+        }
+      }
+    }
+  });
+
+  it('cancels a quote if its source has lost more than so much of its value since, and not if it gained', () => {
+    const states = new Set<string>();
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 150 }),
+        fc.integer({ min: -300, max: 300 }),
+        fc.boolean(),
+        (rfqCancelMovePips, move, sells) => {
+          const { exchange, ann } = deskArena({ rfqCancelMovePips });
+          const { engine } = exchange.venue.books.get('usd_mxn')!;
+          const twiceMid = () => engine.bestBid() + engine.bestAsk();
+          const ask = sells ? { source: 'USD', target: 'MXN', source_amount: '5' } : ASK;
+          const { id } = ann.call('POST', QUOTES, ask).body as unknown as { id: string };
+          const then = twiceMid();
+          around(exchange, 'usd_mxn', 18_300 + move, 18_320 + move);
+          // A seller of dollars loses if their price falls, a buyer if it rises.
+          const [old, now] = sells ? [then, twiceMid()] : [twiceMid(), then];
+          const isCanceled = now * 10_000 < old * (10_000 - rfqCancelMovePips);
+          const made = ann.call('POST', CONVERSIONS, { quote_id: id });
+          if (isCanceled) expect(made.text).toContain('quote_cancelled');
+          else expect(made.status).toBe(200);
+          const shown = ann.call('GET', `${QUOTES}/${id}`).body as unknown as { status: string };
+          expect(shown.status).toBe(isCanceled ? 'REJECTED' : 'ACCEPTED');
+          states.add(shown.status);
+        },
+      ),
+      runsOf(200, 60),
+    );
+    expect(states.size).toBe(2);
+  });
+
+  it('has two decimals for money of a country, as many as set for a stablecoin that is paid, and eight otherwise', () => {
+    for (const rfqStablecoinDecimals of [2, 6, 7]) {
+      const { ann } = deskArena({ rfqStablecoinDecimals });
+      const { pairs } = ann.call('GET', '/rfq/v1/pairs').body as unknown as { pairs: Row[] };
+      expect(pairs).toHaveLength(TICKERS.length * (TICKERS.length - 1));
+      const decimals: Readonly<Record<string, number>> = { MXN: 2, USD: 2, BTC: 8, USDT: 8 };
+      for (const { source, target, source_precision, target_precision } of pairs)
+        expect([source, Number(source_precision), target, Number(target_precision)]).toEqual([
+          ...[source, source === 'USDT' ? rfqStablecoinDecimals : decimals[source!]],
+          ...[target, decimals[target!]],
+        ]);
+    }
+  });
+
   it('forgets its oldest quotes and conversions, and still answers', () => {
     const { ann } = deskArena();
     const first = ann.call('POST', '/rfq/v1/quotes', { source: 'MXN', target: 'USD', source_amount: '50' });

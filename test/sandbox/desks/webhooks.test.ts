@@ -127,6 +127,99 @@ describe('the deliveries of generated histories', () => {
   });
 });
 
+describe('a transaction', () => {
+  /** Change of the balance, by rfq 2.5 and 2.6: what a failed or refunded transaction has taken or given comes back. */
+  function movedBy({ kind, sum, ends, refund: plan }: Asked): bigint {
+    const isDone = ends === 'COMPLETE';
+    const isRefunded = plan?.outcome === 'COMPLETE';
+    switch (kind) {
+      case 'CRYPTO_DEPOSIT':
+        return isDone ? sum : 0n;
+      case 'CRYPTO_WITHDRAWAL':
+        return isDone ? -sum : 0n;
+      case 'ISSUANCE':
+        return isDone && !isRefunded ? sum : 0n;
+      case 'REDEMPTION':
+        return isRefunded || (!isDone && plan === null) ? 0n : -sum;
+    }
+  }
+
+  it('moves the money of its kind, its end and its refund, and each change is later than the one before, also within a millisecond', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(asked, { minLength: 1, maxLength: 3 }),
+        pick('at creation' as const, 'at completion' as const),
+        pick('later' as const, 'with the status' as const),
+        pick(0, 100),
+        async (all, withdrawalTotal, refundStepId, transactionStepMs) => {
+          const arena = deskArena({
+            withdrawalTotal,
+            refundStepId,
+            transactionStepMs,
+            webhookTimeForm: 'milliseconds',
+          });
+          const { callback, clock, exchange, ann, register } = arena;
+          register(ann);
+          const account = exchange.venue.accounts.get(ann.id)!;
+          for (const each of all) {
+            const before = account.total('mxn');
+            const at = clock.now();
+            const { id } = start(arena, each)!;
+            for (let i = 0; i < 20; i++) await clock.advance(transactionStepMs);
+            expect(account.total('mxn') - before).toBe(movedBy(each));
+            expect([account.locked('mxn'), conserved(exchange)]).toEqual([0n, true]);
+            await clock.advance(1);
+            const told = callback.payloads.filter(payload => payload.id === id);
+            const times = told.map(payload => Date.parse(payload.updated_at));
+            expect(times[0]).toBe(at);
+            for (const [i, time] of times.entries()) if (i > 0) expect(time).toBeGreaterThan(times[i - 1]!);
+            expect(told.length).toBeGreaterThan(2);
+          }
+        },
+      ),
+      runsOf(200, 60),
+    );
+  });
+});
+
+describe('a delivery that is not taken', () => {
+  it('is repeated after a wait that doubles up to the maximum, as often as it may be, or ends with the first refusal', async () => {
+    const terms = fc.record({
+      webhookBackOffMs: fc.integer({ min: 1, max: 5_000 }),
+      webhookBackOffMaxMs: fc.integer({ min: 5_000, max: 40_000 }),
+      webhookAttemptsMax: fc.integer({ min: 1, max: 9 }),
+      webhookRefused: pick('final' as const, 'retried' as const),
+    });
+    await fc.assert(
+      fc.asyncProperty(terms, pick(0, 302, 404, 499, 500, 503), pick(199, 200, 299), async (set, status, good) => {
+        // Only the final status is delivered.
+        const arena = deskArena({ ...set, webhookSkipPips: 10_000 });
+        const { callback, clock, exchange, ann, register } = arena;
+        register(ann);
+        const times: number[] = [];
+        callback.answer = () => (times.push(clock.now()), status);
+        start(arena, { kind: 'CRYPTO_DEPOSIT', sum: moneyOf('1'), ends: 'COMPLETE', refund: null, wait: 0 });
+        await clock.advance(1_000_000);
+        const isFinal = set.webhookRefused === 'final' && status >= 300 && status < 500;
+        const waits = Array.from({ length: isFinal ? 0 : set.webhookAttemptsMax - 1 }, (_, n) =>
+          Math.min(set.webhookBackOffMs * 2 ** n, set.webhookBackOffMaxMs),
+        );
+        expect(times.slice(1).map((at, i) => at - times[i]!)).toEqual(waits);
+        const { counts } = exchange.webhooks;
+        const ended = { waiting: 0, answered: 0, refused: isFinal ? 1 : 0, givenUp: isFinal ? 0 : 1 };
+        expect(counts).toMatchObject(ended);
+        // The next transaction is delivered all the same.
+        callback.answer = () => good;
+        start(arena, { kind: 'CRYPTO_DEPOSIT', sum: moneyOf('1'), ends: 'COMPLETE', refund: null, wait: 0 });
+        await clock.advance(1_000_000);
+        if (good >= 200) expect(counts).toMatchObject({ ...ended, answered: 1 });
+        else expect(counts.answered).toBe(0);
+      }),
+      runsOf(200, 60),
+    );
+  });
+});
+
 describe('a removed registration', () => {
   it('loses its own waiting deliveries, and those of no other account', async () => {
     const arena = deskArena();
