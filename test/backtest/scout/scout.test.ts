@@ -1,4 +1,5 @@
 /** A look at several books: what is measured of each, which comes first, and what is said of it. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   ranked,
@@ -9,9 +10,12 @@ import {
   type Scouting,
 } from '../../../backtest/index.ts';
 import { marketSeen } from '../../../backtest/scout/marketSeen.ts';
+import { verdictDistance } from '../../../backtest/scout/scouting.ts';
 import { describeScouting } from '../../../backtest/app/scout/scoutText.ts';
 import { amount, price } from '../../../src/core/index.ts';
 import { finishTape, SIDE, TapeBuilder } from '../../../src/tape/index.ts';
+import { runsOf } from '../../many.ts';
+import { plantedMarket } from '../profile/plantedMarket.ts';
 import { FEE, goodBook, tenBooks } from './plantedBooks.ts';
 
 const scoutingOf = (books: readonly ScoutedBook[], of: Partial<Scouting> = {}): Scouting => ({
@@ -127,6 +131,35 @@ describe('what is measured of a book', () => {
   });
 });
 
+test('the tier that a month of quoting reaches is the first whose bound is at least the volume, at worst the last, and is worth the difference of the fees', () => {
+  const truth = { perMinute: 6, decayPerBps: 0.1, move: 1, moveOfReach: 0.2, volatilityBps: 40 };
+  const market = plantedMarket(5, 0.5, truth);
+  const scouted = (tiers: readonly (readonly [bound: number, makerBps: number])[], volume30d: number): ScoutedBook =>
+    scoutedBook('one', market, {
+      ...{ cadenceMs: 1_000, latencyMs: 25, feeBps: FEE, volume30d, seed: 1 },
+      tiers: tiers.map(([bound, bps]) => ({ volume: String(bound), maker: String(bps / 1e4), taker: '0.01' })),
+    });
+  const one = scouted([], 7_000);
+  const { valuePerHour } = one.curve.find(({ distanceBps }) => distanceBps === verdictDistance(one.verdict))!;
+  expect([one.reached, valuePerHour > 0]).toEqual([null, true]);
+  // Thirty days have 720 hours.
+  const volume = 7_000 + 720 * valuePerHour;
+  for (const [bounds, makerBps] of [
+    [[0.5, 1, 2], 5],
+    [[0.5, 0.999, 2], 3],
+    [[1.001, 2, 3], 6],
+    [[0.3, 0.4, 0.5], 3],
+  ] as const) {
+    const { reached } = scouted(
+      bounds.map((share, i) => [volume * share, [6, 5, 3][i]!] as const),
+      7_000,
+    );
+    expect(reached!.volume30d).toBe(volume);
+    expect(reached!.feeBps).toBeCloseTo(makerBps, 9);
+    expect(reached!.worthPerHour).toBeCloseTo(((FEE - makerBps) / 1e4) * valuePerHour, 6);
+  }
+});
+
 describe('the order of books', () => {
   const good = books.find(({ name }) => name === 'good')!;
   const of = (name: string, minor: string, net: number, more: Partial<ScoutedBook> = {}): ScoutedBook => ({
@@ -166,5 +199,54 @@ describe('the order of books', () => {
       breakEvenFeeBps: 1,
     } as const;
     expect(ranked([of('much', 'mxn', 0, { verdict: chance }), of('little', 'mxn', 1)]).books[0]?.name).toBe('little');
+  });
+
+  test('is: those that pay by their net in one currency, those without a rate by their capital, then by what the fee lacks', () => {
+    const number = fc.integer({ min: 1, max: 9 });
+    const drawn = fc.record({
+      ...{
+        minor: fc.constantFrom('mxn', 'usd', 'eur'),
+        quote: fc.boolean(),
+        net: number,
+        capital: number,
+        fee: number,
+      },
+      left: fc.option(number),
+    });
+    fc.assert(
+      fc.property(fc.uniqueArray(drawn, { maxLength: 9, selector: one => JSON.stringify(one) }), all => {
+        const made = all.map(({ minor, quote, net, capital, fee, left }, n) => {
+          const verdict = quote ? { ...good.verdict } : { ...books.find(each => !each.verdict.quote)!.verdict };
+          const at = verdictDistance(verdict);
+          const point = { ...good.curve[0]!, distanceBps: at ?? 0 };
+          return of(String(n), minor, 0, {
+            ...{
+              major: `base${n}`,
+              feeBps: fee,
+              capital,
+              verdict: { ...verdict, netPerHour: { value: net, low: 1, high: 2, error: 1 } },
+            },
+            curve: [{ ...point, left: left === null ? null : { value: left, low: left, high: left } }],
+          } as Partial<ScoutedBook>);
+        });
+        const rate = of('rate', 'mxn', 0, { major: 'usd', verdict: books.find(each => !each.verdict.quote)!.verdict });
+        const rates: Readonly<Record<string, number | null>> = { mxn: 1, usd: 20, eur: null };
+        const order = ranked([...made, rate], 'mxn').books.filter(({ name }) => name !== 'rate');
+        expect(order.map(book => [book.name, book.rate])).toEqual(order.map(({ name, minor }) => [name, rates[minor]]));
+        /** Rank by group, and the worth within the group. */
+        const placeOf = ({ name }: ScoutedBook): readonly [number, number] => {
+          const { minor, quote, net, capital, fee, left } = all[Number(name)]!;
+          if (!quote) return [2, left === null ? -1e9 : left - fee];
+          return rates[minor] == null ? [1, net / capital] : [0, net * rates[minor]];
+        };
+        for (const [i, book] of order.entries()) {
+          if (i === 0) continue;
+          const [[group, worth], [before, more]] = [placeOf(book), placeOf(order[i - 1]!)];
+          expect(group > before || (group === before && worth <= more)).toBe(true);
+        }
+        expect(order).toHaveLength(all.length);
+      }),
+      runsOf(300, 60),
+    );
   });
 });
