@@ -194,6 +194,63 @@ describe('in words', () => {
     expect(togetherOf(shy, 'a', 'best', true)).toMatchObject({ runs: 2, declined: 0, net: 0, inRisk: 0 });
   });
 
+  test('recordings are one market if their starts and their ends are at most a minute apart', () => {
+    const net = Array.from({ length: 15 }, (_, i) => (i % 2 === 0 ? 30 : -40));
+    const of = (gains: readonly number[], change: Partial<ComparedTape> = {}) =>
+      tapeOf(
+        [
+          runOf(
+            'a',
+            traded.map(model => ({ ...model, stretches: { seconds: 60, net: gains, after60: gains } })),
+          ),
+        ],
+        change,
+      );
+    const { from, to } = of(net);
+    const moved = (time: string, seconds: number): string => new Date(Date.parse(time) + 1_000 * seconds).toISOString();
+    for (const [start, end, isOne] of [
+      ...([
+        [0, 0, true],
+        [60, 60, true],
+        [-60, 60, true],
+        [60, -60, true],
+      ] as const),
+      ...([
+        [61, 0, false],
+        [-61, 0, false],
+        [0, 61, false],
+        [0, -61, false],
+      ] as const),
+    ]) {
+      const other = of(
+        net.map(gain => -gain),
+        { from: moved(from, start), to: moved(to, end) },
+      );
+      const { low, high } = togetherOf(whole([of(net), other]), 'a', 'best')!.netInterval;
+      // Gains of one market that cancel each other out have an interval without a width.
+      expect([start, end, high - low < 1e-6]).toEqual([start, end, isOne]);
+    }
+  });
+
+  test('counts advice that the rest contradicts apart from advice that it cannot judge, and names bots that could not run', () => {
+    const verdict = (quote: boolean, right: boolean | null): ComparedVerdict => ({ ...VERDICTS[0]!, quote, right });
+    const advised = [
+      ...[verdict(true, true), verdict(true, false), verdict(true, null), verdict(true, null)],
+      ...[verdict(false, false), verdict(false, false), verdict(false, true)],
+    ];
+    const runs = [
+      ...[runOf('a', traded), runOf('b', [], { notRun: 'no memory' })],
+      ...[runOf('c', [], { notRun: 'not quoted', declined: 'no' })],
+    ];
+    const words = comparisonWords(
+      whole(advised.map((one, i) => tapeOf(runs, { name: `tape ${i}`, verdicts: [one, verdict(false, false)] }))),
+    ).join('\n');
+    expect(words).toContain(
+      'advise quoting on 4 recordings (at 95% confidence, the later part contradicts this advice in 1, and is too short to judge the advice in 2), and not quoting on 3 recordings (at 95% confidence, the later part contradicts this advice in 2).',
+    );
+    expect(words).toContain('These bots could not run on every recording: b; the table rows give the reasons.');
+  });
+
   test('a difference is that to the first bot of the tier, in the same stretches of time', () => {
     const of = (net: readonly number[]) =>
       traded.map(model => ({ ...model, stretches: { seconds: 60, net, after60: net } }));
@@ -222,6 +279,54 @@ describe('in words', () => {
     );
     expect(remarks({ haltedBecause: 'drawdown' })).toBe('expected halted: drawdown');
   });
+
+  test('a remark begins below 90% of quoted time, names the two main reasons, and begins below 30 fills', () => {
+    const main = { ...traded[1]!, fills: 30 };
+    const remarks = (change: Partial<ComparedModel>) => remarksOf([{ ...main, ...change }], LOCKED).join('\n');
+    const missing = ['first', 'second', 'third'].map((reason, i) => ({
+      ...{ reason, bidSeconds: 30 - i, askSeconds: 20 - i, decisions: 1 },
+    }));
+    const quoted = (both: number) => ({ uptime: { bid: 1, ask: 1, both }, missing, seconds: 100 });
+    expect(remarks(quoted(0.9))).toBe('');
+    expect(remarks(quoted(0.899))).toBe(
+      'both sides were quoted 90% of the time; main reasons: first (no bid 30%, no ask 20% of the time), second (no bid 29%, no ask 19% of the time)',
+    );
+    expect(remarks({ fills: 29, spreadBps: { market: 1, ours: 2 } })).toBe(
+      '29 fills, too few for a conclusion (mean spread of the bot: 2.00 bps)',
+    );
+  });
+});
+
+test('a run in a comparison has the fields of its report, and curves with the last value of each interval', () => {
+  const [report] = reports();
+  const all = { ...report!.markouts[0]!, side: null, level: null, bps: [7, 8], errorBps: [1, 2] };
+  for (const length of [1, 255, 256, 257, 512, 513, 1_000]) {
+    const [profit, position] = [0, 10_000].map(first => Array.from({ length }, (_, i) => first + i));
+    const model = comparedModel({
+      ...{ ...report!, fills: 21, decisions: 22, profitBps: 23, feesBps: 24, inventory: '25', refusedPostOnly: 26 },
+      ...{
+        position: { ...report!.position, meanSize: 31, mostSize: 32 },
+        haltedBecause: 'a halt',
+        strategyFault: 'a fault',
+      },
+      markouts: [{ ...all, side: 'buy', bps: [5, 6] }, { ...all, level: 1, bps: [3, 4] }, all],
+      series: {
+        ...{ fromMs: 41, everyMs: 100 },
+        columns: { ...report!.series.columns, profit: profit!, position: position! },
+      },
+    });
+    expect(model).toMatchObject({
+      ...{ fills: 21, decisions: 22, profitBps: 23, feesBps: 24, inventory: '25', refusedPostOnly: 26 },
+      ...{ positionMean: 31, haltedBecause: 'a halt', strategyFault: 'a fault' },
+      ...{ markouts: { bps: [7, 8], errorBps: [1, 2] }, pnl: report!.pnl, stretches: report!.stretches },
+    });
+    const every = Math.ceil(length / 256);
+    const ends = Array.from({ length: Math.ceil(length / every) }, (_, i) => Math.min(length, (i + 1) * every) - 1);
+    expect(model.curves).toEqual({
+      ...{ fromMs: 41, everyMs: 100 * every },
+      ...{ profit: ends.map(i => profit![i]), position: ends.map(i => position![i]) },
+    });
+  }
 });
 
 test('the hash of a comparison changes with any run, and with what could not run', () => {
