@@ -6073,6 +6073,8 @@ export const EDITS: readonly Edit[] = [
     to: 'return this.#open !== null;',
     test: 'test/hedge/elsewhereDesk.test.ts',
     title: 'while an order is on its way there, it is open: no other is sent or restored, and a refusal ends it',
+  },
+  {
     name: 'the slippage of a buyer is negative',
     file: 'src/sandbox/desks/conversions.ts',
     from: "money(side === 'buy' ? average - ONE : ONE - average)",
