@@ -22,7 +22,7 @@ export const isTradingChange = ({ takesEffect }: Pick<ConfigChange, 'takesEffect
  * only one of both has as `books.<symbol>`.
  */
 export function configChanges(from: Config, to: Config): readonly ConfigChange[] {
-  const effect = takesEffectIn(configSchema);
+  const effect = (effectOfKeys ??= takesEffectIn(configSchema));
   if (from.books === undefined && to.books === undefined) return changesOf(from, to, effect);
   return [...listChanges(booksOf(from), booksOf(to), effect), ...changesOf(sharedOf(from), sharedOf(to), effect)];
 }
@@ -39,6 +39,9 @@ export function changedBook({
 }
 
 type EffectOf = ReturnType<typeof takesEffectIn>;
+
+/** Kept from the first comparison on, because reading the whole schema is slow. */
+let effectOfKeys: EffectOf | null = null;
 
 /** Value (JSON) of a book that is in the list. */
 const QUOTED = JSON.stringify('quoted');
