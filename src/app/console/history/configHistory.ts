@@ -95,8 +95,7 @@ export class RecordedChanges {
       const was = isOne ? before[0] : before.find(({ book }) => book === now.book);
       const changes = was === undefined ? [] : configChanges(was, now).filter(isTradingChange);
       if (changes.length === 0) continue;
-      const found = [...(this.#found.get(now.book) ?? []), unnotedChange(run, startedAt, changes)];
-      this.#found.set(now.book, found.slice(-CHANGES_MAX));
+      this.#found.set(now.book, [...(this.#found.get(now.book) ?? []), unnotedChange(run, startedAt, changes)]);
     }
   }
 }
