@@ -4,8 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mergedChanges, notedChangesIn, RecordedChanges } from '../../../src/app/console/history/configHistory.ts';
+import {
+  changesOfBook,
+  mergedChanges,
+  notedChangesIn,
+  RecordedChanges,
+  shownChange,
+} from '../../../src/app/console/history/configHistory.ts';
+import { asTrialOrder, booksOf, configOfBooks, type Config } from '../../../src/config.ts';
 import { readConfig, shippedConfig } from '../../../src/wiring/configFile.ts';
+import { runsOf } from '../../many.ts';
 
 let dir = '';
 beforeAll(() => (dir = mkdtempSync(join(tmpdir(), 'puntas-changes-'))));
@@ -95,4 +103,95 @@ test('runs that only continue are no change; a changed one is, once, with its no
     [20, 'why'],
     [40, null],
   ]);
+});
+
+const withSpread = (config: Config, halfSpreadBps: number): Config =>
+  ({ ...config, strategy: { ...config.strategy, halfSpreadBps } }) as Config;
+
+test('each book has its own changes between the runs that are read, in whichever place and company it is quoted', () => {
+  const configs = booksOf(readConfig(shippedConfig('desk')));
+  const names = configs.map(({ book }) => book);
+  const oneRun = fc.record({
+    books: fc.shuffledSubarray([...names], { minLength: 1 }),
+    bps: fc.array(fc.integer({ min: 11, max: 13 }), { minLength: 3, maxLength: 3 }),
+    kind: fc.constantFrom('own', 'own', 'own', 'trial', 'unreadable'),
+  });
+  fc.assert(
+    fc.property(fc.array(oneRun, { minLength: 1, maxLength: 12, size: 'max' }), runs => {
+      const recorded = new RecordedChanges();
+      const expected = new Map(names.map(name => [name, [] as [run: number, text: string][]]));
+      // Half spreads by book in the last run that counts.
+      let before = new Map<string, number>();
+      for (const [run, { books, bps, kind }] of runs.entries()) {
+        const now = new Map(books.map(book => [book, bps[names.indexOf(book)]!]));
+        const config = configOfBooks(books.map(book => withSpread(configs[names.indexOf(book)]!, now.get(book)!)));
+        const setup = kind === 'trial' ? asTrialOrder(config, false) : config;
+        recorded.add({
+          ...{ run, startedAt: 100 + run, format: 2 },
+          setup: kind === 'unreadable' ? 'not a configuration' : JSON.stringify(setup),
+        });
+        if (kind !== 'own') continue;
+        for (const [book, to] of now) {
+          const from = before.get(book);
+          const found = expected.get(book)!;
+          // One book in place of another one is a change too.
+          if (from === undefined && before.size === 1 && now.size === 1) found.push([run, 'book']);
+          else if (from !== undefined && from !== to) found.push([run, `strategy.halfSpreadBps: ${from} -> ${to}`]);
+        }
+        before = now;
+      }
+      const seen = (symbol?: string) =>
+        recorded.of(symbol).map(({ run, at, text }) => {
+          expect(at).toBe(100 + run!);
+          return [run, text.split(', ').includes('book') ? 'book' : text];
+        });
+      for (const [name, changed] of expected) expect(seen(name)).toEqual(changed);
+      const [first = ''] = before.keys();
+      expect(seen()).toEqual(expected.get(first) ?? []);
+    }),
+    runsOf(300, 60),
+  );
+});
+
+test('of more than 200 changes the newest are kept, recorded and noted ones together', () => {
+  const recorded = Array.from({ length: 230 }, (_, run) => ({
+    ...{ at: 10 * run, text: 'a change', run, digest: null, by: null, reason: null },
+  }));
+  const notes = noted([225, 229, 230, 231].map(run => ({ at: 10 * run + 1, end: 'taken', run, lines: [], changes })));
+  const all = Array.from({ length: 200 }, (_, i) => 32 + i);
+  expect(mergedChanges(recorded, notes).map(({ run }) => run)).toEqual(all);
+});
+
+test.each<[keys: readonly string[], books: readonly string[] | undefined]>([
+  [['strategy.halfSpreadBps'], undefined],
+  [['books.eth_mxn.strategy.halfSpreadBps'], ['eth_mxn']],
+  [
+    ['books.eth_mxn.limits.ordersMax', 'books.btc_usd', 'books.eth_mxn.strategy.levels'],
+    ['eth_mxn', 'btc_usd'],
+  ],
+  [['books.eth_mxn.strategy.levels', 'timing.staleAfterMs'], undefined],
+])('a noted change of %j is one of the books %j, or of all without them', (keys, books) => {
+  const changed = keys.map(key => ({ key, from: '1', to: '2' }));
+  const found = noted([{ at: 7, end: 'taken', run: 3, lines: [], changes: changed }]);
+  expect(found.map(each => each.books)).toEqual([books]);
+  for (const symbol of ['btc_mxn', 'eth_mxn', 'btc_usd'])
+    expect(changesOfBook(found, symbol)).toEqual(books === undefined || books.includes(symbol) ? found : []);
+  expect(changesOfBook(found, undefined)).toEqual(found);
+});
+
+test('a noted change has its own time, name and reason, and the recorded text; a page gets eight digits of its digest', () => {
+  const digest = '0123456789'.repeat(6).concat('abcd');
+  const long = 'x'.repeat(600);
+  const key = 'books.eth_mxn.strategy.halfSpreadBps';
+  const entry = { at: 9, time: 7, end: 'taken', run: 2, digest, by: long, reason: long, lines: [] };
+  const [note] = noted([{ ...entry, changes: [{ key, from: null, to: '13' }] }]);
+  expect(note).toMatchObject({ at: 7, run: 2, text: `${key}: not set -> 13`, digest });
+  expect([note!.by!.length, note!.reason!.length]).toEqual([80, 200]);
+  const recorded = { at: 5, text: 'as recorded', run: 2, digest: null, by: null, reason: null };
+  const [merged] = mergedChanges([recorded], [note!]);
+  expect(merged).toEqual({ ...note, at: 5, text: 'as recorded' });
+  expect(shownChange(merged!)).toEqual({
+    ...{ at: 5, text: 'as recorded', run: 2, digest: '01234567' },
+    ...{ by: note!.by, reason: note!.reason },
+  });
 });

@@ -2,15 +2,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RunHistory } from '../../../src/app/console/runHistory.ts';
+import { POINT } from '../../../src/console/page/view.ts';
 import {
   emptyDepth,
   money,
+  moneyOf,
   NO_PROFIT,
   price,
   signOf,
   type BookEngine,
   type EngineEvent,
   type EngineNews,
+  type Fill,
   type Order,
   type ProfitSinceOpening,
   type Side,
@@ -21,8 +24,8 @@ import { runsOf } from '../../many.ts';
 const MARKOUT_MS = 60_000;
 const WHOLE_MAX = 1_200;
 
-/** A book with one price a side, whose inventory is the number of the input. */
-function fakeBook() {
+/** A book with one price a side, whose inventory is the number of the input; `changed`: other fields of its snapshot. */
+function fakeBook(changed: object = {}) {
   const depth = Object.assign(emptyDepth(5), { bids: 1, asks: 1 });
   const ends: ((ended: ProfitSinceOpening) => void)[] = [];
   const live: Order[] = [];
@@ -42,6 +45,7 @@ function fakeBook() {
       },
       ...{ known: { trades: null }, uptime: { bid: 0, ask: 0 }, regimes: {}, decisions: [] },
       counts: { buy: {}, sell: {} },
+      ...changed,
     }),
   } as unknown as BookEngine;
   const show = (mid: number, n: number) => {
@@ -49,9 +53,7 @@ function fakeBook() {
     inventory = BigInt(n);
   };
   return {
-    book,
-    show,
-    live,
+    ...{ book, depth, show, live },
     endHour: (at: number) => ends.forEach(end => end({ since: 0, at, twiceMid: null, profit: NO_PROFIT })),
   };
 }
@@ -181,19 +183,207 @@ test('the chart of the whole time has a bounded number of points at equal distan
   );
 });
 
-test('the amount ahead of an order is the least since it was live, and is forgotten once it is not', () => {
-  const { book, show, live } = fakeBook();
-  const made = new RunHistory(btcMxn, 1, 0);
-  made.watch(book);
-  const order = (id: string) => ({ id, side: 'buy', price: price(149_999), state: 'open' }) as unknown as Order;
-  const see = (amounts: number, at: number) => {
-    show(150_000, amounts);
-    made.see(inputAt(at));
+test('the amount ahead of an order is the least at its price while it is live, on its own side and as far as the book is known', () => {
+  // Prices are far from each other in some books, so that an order is between two levels or beyond the last one.
+  const levels = fc.uniqueArray(
+    fc.record({ at: fc.integer({ min: 1, max: 8 }), lots: fc.integer({ min: 1, max: 9 }) }),
+    {
+      selector: ({ at }) => at,
+      minLength: 0,
+      maxLength: 5,
+    },
+  );
+  const states = ['open', 'partially filled', 'canceling', 'unknown', 'done'] as const;
+  const seen = fc.record({
+    buy: levels,
+    sell: levels,
+    live: fc.array(fc.constantFrom(...states), { minLength: 16, maxLength: 16 }),
+  });
+  const orders = (['buy', 'sell'] as const).flatMap(side =>
+    Array.from({ length: 8 }, (_, i) => ({ id: `${side}-${i + 1}`, side, at: i + 1 })),
+  );
+  // Bids fall from 150,000 and asks rise from it.
+  const ticks = (side: Side, at: number): number => 150_000 + (side === 'buy' ? -at : at);
+  fc.assert(
+    fc.property(fc.array(seen, { minLength: 1, maxLength: 6 }), books => {
+      const { book, depth, live } = fakeBook();
+      const made = new RunHistory(btcMxn, 1, 0);
+      made.watch(book);
+      const least = new Map<string, number>();
+      for (const [n, shown] of books.entries()) {
+        for (const side of ['buy', 'sell'] as const) {
+          const own = shown[side].toSorted((a, b) => a.at - b.at);
+          const [prices, amounts] =
+            side === 'buy' ? [depth.bidPrices, depth.bidAmounts] : [depth.askPrices, depth.askAmounts];
+          own.forEach(({ at, lots }, i) => ([prices[i], amounts[i]] = [ticks(side, at), lots]));
+          depth[side === 'buy' ? 'bids' : 'asks'] = own.length;
+        }
+        const all = orders.map(({ id, side, at }, i) => ({
+          id,
+          side,
+          price: price(ticks(side, at)),
+          state: shown.live[i]!,
+        }));
+        live.splice(0, live.length, ...(all as unknown as Order[]));
+        made.see(inputAt(n));
+        for (const [i, { id, side, at }] of orders.entries()) {
+          const state = shown.live[i]!;
+          if (state === 'unknown' || state === 'done') least.delete(id);
+          else {
+            const level = shown[side].find(each => each.at === at);
+            // A full list of levels can have more of them beyond its last one.
+            const isKnown = shown[side].length < 5 || shown[side].some(each => each.at > at);
+            if (level !== undefined || isKnown) least.set(id, Math.min(least.get(id) ?? Infinity, level?.lots ?? 0));
+          }
+          expect(made.ahead({ id } as Order)).toBe(least.get(id) ?? null);
+        }
+      }
+    }),
+    runsOf(500, 100),
+  );
+});
+
+/** Lists of a history that are bounded: how many entries each has, what adds the entry number n, and what is shown. */
+const LISTS: readonly (readonly [
+  name: string,
+  max: number,
+  add: (history: RunHistory, world: ReturnType<typeof fakeBook>, n: number) => void,
+  shown: (history: RunHistory) => readonly unknown[],
+])[] = [
+  [
+    ...(['events', 200] as const),
+    (history, _, n) => history.tell({ at: n, who: 'bot', level: 'warn', text: '' }),
+    history => history.events.map(({ at }) => at),
+  ],
+  [
+    ...(['fills', 500] as const),
+    (history, _, n) => history.hear(fillAt(n, 'buy', n, 1n)),
+    history =>
+      history
+        .fills(10_000)
+        .map(({ at }) => at)
+        .toReversed(),
+  ],
+  [
+    ...(['ends of hours', 1_000] as const),
+    (_, world, n) => world.endHour(n),
+    history => history.hourEnds.map(({ at }) => at),
+  ],
+  [
+    ...(['recent points', 900] as const),
+    (history, _, n) => history.see(inputAt(1_000 * n)),
+    history => history.shown.recent.map(([at = 0]) => at / 1_000),
+  ],
+];
+
+test.each(LISTS)('of more %s than %i the newest are kept, in one run and over two', (_, max, add, shown) => {
+  for (const [first, second] of [
+    [0, max + 7],
+    [max + 7, 3],
+    [max - 2, max - 3],
+  ] as const) {
+    let n = 0;
+    const run = (count: number): RunHistory => {
+      const world = fakeBook();
+      const made = new RunHistory(btcMxn, 1, 0);
+      made.watch(world.book);
+      for (const end = n + count; n < end; n++) add(made, world, n);
+      return made;
+    };
+    const [before, after] = [run(first), run(second)];
+    after.follow(before);
+    expect(shown(after)).toEqual(Array.from({ length: max }, (__, i) => n - max + i));
+  }
+});
+
+test('changes of the configuration have the run and the start of the run that brought them, and the newest hundred are kept', () => {
+  let history: RunHistory | null = null;
+  for (let run = 0; run < 110; run++) {
+    const { book } = fakeBook();
+    const next = new RunHistory(btcMxn, run, 0);
+    next.watch(book);
+    for (const at of [0, 1, 2]) next.see(inputAt(1_000 * run + at));
+    // A run without changes has none.
+    next.changed(run === 105 ? [] : [{ key: 'levels', from: '1', to: '2', takesEffect: 'reload' }]);
+    if (history !== null) next.follow(history);
+    history = next;
+  }
+  const runs = Array.from({ length: 110 }, (_, run) => run).filter(run => run !== 105);
+  expect(history!.shown.changes.map(({ run, at }) => [run, at])).toEqual(
+    runs.slice(-100).map(run => [run, 1_000 * run]),
+  );
+});
+
+test('a point has each figure in its own field, and the best of the live orders of each side', () => {
+  const order = (side: Side, at: number, state: Order['state']) => ({ side, price: price(at), state });
+  const orders = [
+    ...[order('buy', 700, 'open'), order('buy', 900, 'partially filled'), order('buy', 950, 'done')],
+    ...[order('sell', 1_500, 'open'), order('sell', 1_300, 'canceling'), order('sell', 1_200, 'closed-unsettled')],
+  ];
+  const [spread, inventory, fees, hedging, total] = ['1', '20', '-3', '-0.5', '17.5'].map(text => moneyOf(text));
+  const booked = {
+    inventory: moneyOf('0.25'),
+    sinceOpening: { profit: { spread, inventory, fees, hedging, total } },
   };
-  live.push(order('a'));
-  for (const [i, lots] of [7, 3, 9].entries()) see(lots, i);
-  expect([made.ahead(order('a')), made.ahead(order('b'))]).toEqual([3, null]);
-  live.length = 0;
-  see(1, 10);
-  expect(made.ahead(order('a'))).toBeNull();
+  const fields = (of: object) => {
+    const made = new RunHistory(btcMxn, 1, 0);
+    made.watch(fakeBook({ bid: 1_000, ask: 1_100, booked, ...of }).book);
+    return Object.fromEntries(made.point(7).map((value, i) => [POINT[i], value]));
+  };
+  const figures = { inventory: 0.25, profit: 17.5, spread: 1, holding: 20, fees: -3, hedging: -0.5 };
+  expect(fields({ orders })).toEqual({ at: 7, bid: 10, ask: 11, ourBid: 9, ourAsk: 13, ...figures });
+  expect(fields({ orders: [], bid: 0 })).toEqual({ at: 7, bid: 0, ask: 11, ourBid: 0, ourAsk: 0, ...figures });
+});
+
+test.each<[Partial<Fill>, object]>([
+  [
+    { side: 'buy', feeIn: 'major', maker: true },
+    { side: 'bid', fee: '0.5 btc', role: 'maker' },
+  ],
+  [
+    { side: 'sell', feeIn: 'minor', maker: false },
+    { side: 'ask', fee: '0.5 mxn', role: 'taker' },
+  ],
+  [
+    { side: 'sell', feeIn: 'other', maker: true },
+    { side: 'ask', fee: '0.5', role: 'maker' },
+  ],
+])('a fill with %j is listed with %j, the newest first', (changes, expected) => {
+  const made = new RunHistory(btcMxn, 1, 0);
+  const told = (n: number, of: Partial<Fill>) => {
+    const news = fillAt(1_000 * n, 'buy', n, moneyOf('300'));
+    if (news.kind === 'fill') made.hear({ ...news, fill: { ...news.fill, major: moneyOf('0.2'), ...of } });
+  };
+  for (const n of [1, 2, 3]) told(n, n === 3 ? { ...changes, fee: moneyOf('0.5') } : {});
+  const [newest, ...others] = made.fills(2);
+  expect(newest).toEqual({ at: 3_000, price: '1500.00', amount: '0.2', id: 'own-3', markoutBps: null, ...expected });
+  expect(others.map(({ at }) => at)).toEqual([2_000]);
+});
+
+test('shares of time and counts are those of all runs, each for as long as it lasted', () => {
+  const lasted = [
+    { s: 10, uptime: { bid: 1, ask: 0.5 }, fills: 1 },
+    { s: 30, uptime: { bid: 0, ask: 0.5 }, fills: 20 },
+    { s: 60, uptime: { bid: 0.5, ask: 0 }, fills: 300 },
+  ];
+  let [at, history] = [5_000, null as RunHistory | null];
+  for (const { s, uptime, fills } of lasted) {
+    const { snapshot } = fakeBook().book;
+    const { booked } = snapshot(0);
+    const { book } = fakeBook({ uptime, booked: { ...booked, fills } });
+    const next = new RunHistory(btcMxn, 1, 0);
+    next.watch(book);
+    next.see(inputAt(at));
+    if (history !== null) next.follow(history);
+    next.see(inputAt((at += 1_000 * s)));
+    history = next;
+    const { uptime: all, booked: sums } = next.across({ ...book.snapshot(at), at });
+    const ended = lasted.slice(0, lasted.findIndex(each => each.s === s) + 1);
+    const whole = ended.reduce((sum, each) => sum + each.s, 0);
+    for (const side of ['bid', 'ask'] as const)
+      expect(all[side]).toBeCloseTo(ended.reduce((sum, each) => sum + each.uptime[side] * each.s, 0) / whole, 9);
+    expect(sums.fills).toBe(ended.reduce((sum, each) => sum + each.fills, 0));
+    // Time between two runs is of neither.
+    at += 7_000;
+  }
 });
