@@ -6,7 +6,7 @@ import { OwnStops } from '../../src/alerts/ownStops.ts';
 import { Outbox } from '../../src/alerts/outbox.ts';
 import type { Message } from '../../src/alerts/message.ts';
 import { ALERT_EVENT_NAMES, type AlertEvent, type AlertMode } from '../../src/config.ts';
-import { VirtualClock, type Snapshot } from '../../src/core/index.ts';
+import { moneyOf, VirtualClock, type Snapshot } from '../../src/core/index.ts';
 import { memoryLog } from '../memoryLog.ts';
 import { CALM, calm, none, snapshot, type Bot } from './bots.ts';
 
@@ -369,4 +369,143 @@ test('reasons that take turns leave room to be loud in time', async () => {
   for (let i = 0; i < 40; i++) await lives(snapshot({ quoting: i % 2 === 0 ? 'book crossed' : 'not ready' }), 5_000);
   expect(sent.map(({ isSilent }) => isSilent)).toEqual([true, false]);
   expect(sent[1]!.at).toBeLessThan(125_000);
+});
+
+/** Looks at one book every 10 s for so many minutes, and lists what is reported but for a book without fills. */
+function reported(minutes: number, lookAt: (elapsed: number) => Partial<Look>, without: AlertEvent | null = 'noFills') {
+  let elapsed = 0;
+  const { rows, told } = listed(() => elapsed);
+  const conditions = new Conditions();
+  for (; elapsed <= minutes * 60_000; elapsed += 10_000)
+    conditions.look([{ ...CALM, ...noCounts, elapsed, ...lookAt(elapsed) }], told);
+  return rows
+    .filter(row => without === null || !row.includes(` ${without} `))
+    .map(row => row.replace(/^(\d+)  /, '$1 '));
+}
+const bothSides = (buy: Partial<typeof none>, sell: Partial<typeof none>): Partial<Look> =>
+  snapshot({ counts: { buy: { ...none, ...buy }, sell: { ...none, ...sell } } });
+
+describe('counts of the last minutes', () => {
+  test.each<[name: string, counted: Partial<Look>, row: string | null]>([
+    ['3 unknown orders', bothSides({ unknown: 1 }, { unknown: 2 }), null],
+    [
+      '4 unknown orders',
+      bothSides({ unknown: 1 }, { unknown: 3 }),
+      'ordersUnknown loud in the last 5 minutes, the outcome of 4 orders became unknown',
+    ],
+    ['10 rejected orders', bothSides({ refused: 7 }, { refused: 3 }), null],
+    ['11 rejected orders of 55', bothSides({ refused: 7, placed: 40 }, { refused: 4, placed: 15 }), null],
+    [
+      '11 rejected orders of 54',
+      bothSides({ refused: 7, placed: 40 }, { refused: 4, placed: 14 }),
+      'ordersRefused loud in the last 5 minutes, the exchange rejected 11 orders and accepted 54',
+    ],
+  ])('report %s as what they are', (_, counted, row) => {
+    // The orders are of one moment: the report ends five minutes after it.
+    const rows = reported(20, elapsed => (elapsed < 60_000 ? {} : counted));
+    const over = row === null ? [] : [`360000 ${row.split(' ')[0]!} over`];
+    expect(rows).toEqual([...(row === null ? [] : [`60000 ${row}`]), ...over]);
+  });
+
+  // How many there are in any five minutes.
+  test.each<[name: string, requests: readonly number[], decisions: readonly number[], row: string | null]>([
+    ['19 requests, all of them slow and failed', [19, 19, 19], [0, 0], null],
+    ['a tenth that was slow, a fifth that failed', [20, 4, 2], [0, 0], null],
+    [
+      ...(['3 of 20 that were slow', [20, 4, 3], [0, 0]] as const),
+      "requestsSlow loud 15% of the bot's requests in the last 5 minutes took over 2 s",
+    ],
+    [
+      ...(['5 of 20 that failed', [20, 5, 2], [0, 0]] as const),
+      "requestsFailing loud 25% of the bot's requests in the last 5 minutes failed",
+    ],
+    ['a hundredth of decisions that was slow', [0, 0, 0], [200, 2], null],
+    [
+      ...(['3 of 200 decisions that were slow', [0, 0, 0], [200, 3]] as const),
+      "loopSlow loud 2% of the bot's decisions in the last 5 minutes took over 50 ms",
+    ],
+  ])('report %s as such a share', (_, [all = 0, failed = 0, slow = 0], [decided = 0, late = 0], row) => {
+    const rows = reported(15, elapsed => {
+      const sinceStart = (inFiveMinutes: number) => Math.floor((inFiveMinutes * elapsed) / 300_000);
+      return {
+        requests: { all: sinceStart(all), failed: sinceStart(failed), slow: sinceStart(slow) },
+        decisions: { all: sinceStart(decided), slow: sinceStart(late) },
+      };
+    });
+    expect(rows.map(each => each.replace(/^\d+ /, ''))).toEqual(row === null ? [] : [row]);
+  });
+
+  test('report a book that quotes and has had no fill for six hours, an hour later', () => {
+    const rows = reported(480, elapsed => snapshot({ booked: { fills: elapsed < 600_000 ? 0 : 1 } }), null);
+    const text = 'noFills loud the bot quotes, but has had no fill in the last 6 hours, or since its start';
+    // Without a fill from the start on, and then again 6 hours and an hour after the fill.
+    expect(rows).toEqual([`${(10 + 420) * 60_000} ${text}`]);
+  });
+});
+
+test.each<[name: string, look: Partial<Look>, row: string | null]>([
+  ['a sentinel whose heartbeat is a minute old', { sentinelAgeMs: 60_000 }, null],
+  [
+    'a sentinel whose heartbeat is older',
+    { sentinelAgeMs: 60_001 },
+    'sentinelGone loud no sentinel heartbeat; if the bot goes down, its orders stay live',
+  ],
+  ['500 MB of free disk', { diskFreeBytes: 500e6 }, null],
+  [
+    'less free disk',
+    { diskFreeBytes: 412e6 },
+    'diskLow quiet only 412 MB are free on the disk of the state directory; expected at least 500 MB',
+  ],
+  ['a budget of less than one request', { budget: { public: 0.5, private: 0.25 } }, null],
+  [
+    'a private budget that is used up',
+    { budget: { public: 7, private: 0 } },
+    'budgetSpent loud the request budget is used up, so no private request can be sent',
+  ],
+  [
+    'bids alone',
+    { quotesLive: { buy: 2, sell: 0 } },
+    'oneSided loud the bot has quoted only one side for 10 minutes, now only bids; for the reason, run puntas explain',
+  ],
+  [
+    'asks alone',
+    { quotesLive: { buy: 0, sell: 1 } },
+    'oneSided loud the bot has quoted only one side for 10 minutes, now only asks; for the reason, run puntas explain',
+  ],
+  ...(['drawdownMax', 'dayLossMax'] as const).flatMap((limit): [string, Partial<Look>, string | null][] => {
+    const use = (used: string): Partial<Look> => ({
+      uses: [
+        { limit: 'positionMax', currency: 'btc', max: moneyOf('2'), used: moneyOf('1.9') },
+        { limit, currency: 'mxn', max: moneyOf('1000'), used: moneyOf(used) },
+      ],
+    });
+    const [event, words] =
+      limit === 'drawdownMax'
+        ? ['drawdownNear', 'the drawdown from the highest profit']
+        : ['dayLossNear', 'the loss since the start of the UTC day'];
+    return [
+      [`four fifths of ${limit}`, use('800'), null],
+      [
+        `more than that of ${limit}`,
+        use('800.01'),
+        `${event} loud ${words} is 800.01 mxn; trading halts at 1000 (limits.${limit})`,
+      ],
+    ];
+  }),
+  [
+    'a hedge debt',
+    snapshot({
+      elsewhere: {
+        ...{ place: 'far', held: moneyOf('8'), funds: { base: moneyOf('6'), quote: moneyOf('7') }, rate: null },
+        ...{ isOpen: true, inTransit: { base: moneyOf('3'), quote: moneyOf('5') }, openOrders: 1, failures: 2 },
+        ...{ baseCurrency: 'btc', quoteCurrency: 'usdt', quoteHeld: moneyOf('9'), band: moneyOf('0.001') },
+        ...{ debt: moneyOf('0.004'), debtMax: moneyOf('0.05'), debtValue: moneyOf('600') },
+        ...{ drift: moneyOf('-500'), driftValue: null, closed: { buy: null, sell: null } },
+      },
+    }),
+    'hedgeDebt loud hedge debt at far: 0.004 btc of at most 0.05 (hedge.elsewhere.debtMax); open orders at far: 1; consecutive failed hedges: 2; for the reason, run puntas hedges',
+  ],
+])('the first report of %s is this', (_, look, row) => {
+  const first = reported(10, () => look).slice(0, 1);
+  expect(first.map(each => each.replace(/^\d+ /, ''))).toEqual(row === null ? [] : [row]);
 });

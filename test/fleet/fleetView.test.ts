@@ -464,3 +464,122 @@ test('a row has at most 8 alerts, none longer than 500 characters', () => {
   const [row] = view([heard(bot({}, { halts }))]).bots;
   expect(row?.alerts.map(({ text }) => text.length)).toEqual(Array.from({ length: 8 }, () => 500));
 });
+
+test('a row has each figure of its summary in its own field, and the sums those of the profit and of the run', () => {
+  const run: Partial<SummaryRun> = {
+    ...{ instance: 'ana', strategy: 'peg', money: 'paper', book: 'eth_usd', base: 'eth', quote: 'usd' },
+    regime: { regime: 'wide', since: 1, why: 'volatile' },
+    ...{ profit: profitOf('8', '3'), inventory: '0.75', uptime: { bid: 0.9, ask: 0.8 } },
+    fills: { count: 41, last: { at: 6, agoMs: 70, side: 'ask', price: '21', amount: '0.3' } },
+  };
+  const other = bot({ ...run, instance: 'bea', profit: profitOf('100', '20'), inventory: null });
+  const known = bot(run, { version: '0.9.9', bot: { state: 'running', beatAgoMs: 40, writtenAgoMs: 9 } });
+  const { bots, sums } = view([heard(known), heard(other)], 'usd');
+  expect(bots[0]).toEqual({
+    ...{ name: 'bot0', link: 'http://127.0.0.1:9000', state: 'heard', heardAgoMs: 300, problem: null, sameAs: null },
+    ...{ figuresAgoMs: 340, trouble: null, version: '0.9.9', bot: 'running', money: 'paper' },
+    ...{ book: 'eth_usd', base: 'eth', quote: 'usd', instance: 'ana', strategy: 'peg' },
+    ...{ regime: 'wide', why: 'volatile', ownProfit: '8', profit: '8', runProfit: '3' },
+    ...{ inventory: '0.75', uptime: 0.8, fillCount: 41, alerts: [] },
+    lastFill: { at: 6, agoMs: 370, side: 'ask', price: '21', amount: '0.3' },
+  });
+  expect(sums).toEqual([
+    {
+      ...{ money: 'paper', bots: 2, profit: '108', runProfit: '23', unconverted: [], rates: [], stale: [] },
+      inventory: [{ currency: 'eth', amount: '0.75', bots: 1 }],
+      missing: [{ name: 'bot1', what: 'inventory', why: 'unknown' }],
+    },
+  ]);
+});
+
+test('sums name currencies without a rate in their order, and only the rates that they use', () => {
+  const of = (quote: string, change: Partial<SummaryRun> = {}) =>
+    heard(bot({ book: `btc_${quote}`, quote, ...change }));
+  const noBook = { bid: null, ask: null, bookAgeMs: null };
+  const { sums } = view([
+    of('mxn', { base: 'eth', book: 'eth_mxn' }),
+    of('zar', { market: noBook, profit: profitOf('3') }),
+    of('brl', { market: noBook, profit: profitOf('4') }),
+    // A book in usd gives a rate that no known profit needs.
+    of('usd', { base: 'mxn', book: 'mxn_usd', profit: null }),
+  ]);
+  expect(sums[0]!.unconverted).toEqual([
+    { currency: 'brl', profit: '4', bots: 1 },
+    { currency: 'zar', profit: '3', bots: 1 },
+  ]);
+  expect(sums[0]!.rates).toEqual([]);
+});
+
+test.each<[name: string, run: Partial<SummaryRun>, change: Partial<BotSummary>, trouble: string | null]>([
+  [
+    'stopped a moment ago',
+    {},
+    { bot: { state: 'stopped', beatAgoMs: 119_000, writtenAgoMs: null } },
+    'stopped for 119 s',
+  ],
+  [
+    'stopped for two minutes',
+    {},
+    { bot: { state: 'stopped', beatAgoMs: 119_700, writtenAgoMs: null } },
+    'stopped for 2 min',
+  ],
+  [
+    'stopped for two hours',
+    {},
+    { bot: { state: 'stopped', beatAgoMs: 7_199_700, writtenAgoMs: null } },
+    'stopped for 2 h',
+  ],
+  ['stopped, since when is unknown', {}, { bot: { state: 'stopped', beatAgoMs: null, writtenAgoMs: 5 } }, 'stopped'],
+  [
+    'silent, since when is unknown',
+    {},
+    { bot: { state: 'silent', beatAgoMs: null, writtenAgoMs: 5 } },
+    "no heartbeat: the bot's process is down or hangs",
+  ],
+  ['running with a note', { unknown: 'a trade is unread' }, { note: 'the disk is full' }, 'the disk is full'],
+  [
+    'running with unknown figures',
+    { unknown: 'a trade is unread' },
+    { bot: { state: 'running', beatAgoMs: 1, writtenAgoMs: 60_000 } },
+    'a trade is unread',
+  ],
+  [
+    'running with a late recording',
+    {},
+    { bot: { state: 'running', beatAgoMs: 1, writtenAgoMs: 10_001 } },
+    'its recording has not grown for 10 s; check its disk',
+  ],
+  ['running and recording', {}, { bot: { state: 'running', beatAgoMs: 1, writtenAgoMs: 10_000 } }, null],
+])('the trouble of a bot that is %s is this', (_, run, change, trouble) => {
+  expect(view([heard(bot(run, change))]).bots[0]!.trouble).toBe(trouble);
+});
+
+test('the reason of a row is a failed strategy file, else why there is no quote, else that of the regime', () => {
+  const why = (run: Partial<SummaryRun>) => view([heard(bot(run))]).bots[0]!.why;
+  const regime = { regime: 'wide', since: 1, why: 'volatile' };
+  expect(why({ regime: { ...regime, failure: 'it threw' }, refusal: 'book stale' })).toBe('it threw');
+  expect(why({ regime, refusal: 'book stale' })).toBe('book stale');
+  expect(why({ regime, refusal: null })).toBe('volatile');
+  expect(why({ regime: { ...regime, why: '' }, refusal: null })).toBeNull();
+});
+
+test('alerts of a row have the level of what they report', () => {
+  const stops = ['halted', 'held', 'paused', 'reduce only', 'flatten'] as const;
+  const alerts = (run: Partial<SummaryRun>, change: Partial<BotSummary> = {}) =>
+    view([heard(bot(run, change))]).bots[0]!.alerts.map(({ level, text }) => `${level} ${text}`);
+  const halts = stops.map(what => ({ what, reason: 'why', at: 1, by: 'ana', until: null }));
+  expect(alerts({}, { halts })).toEqual([
+    ...['error halted by ana: why', 'error held by ana: why'],
+    ...['warn paused by ana: why', 'warn reduce only by ana: why', 'warn flatten by ana: why'],
+  ]);
+  const regime = { regime: 'paused', since: 1, why: '', failure: 'it threw' };
+  expect(alerts({ regime, limit: { limit: 'ordersMax', share: 0.9 } })).toEqual([
+    ...['error strategy file failed: it threw', 'error ordersMax: 90% of the limit used'],
+  ]);
+  expect(alerts({ limit: { limit: 'ordersMax', share: 0.899 } })).toEqual([]);
+  const last = { at: 1, who: 'bot', level: 'warn', text: 'late' } as const;
+  expect(alerts({ events: { warnings: 3, errors: 0, last } })).toEqual([
+    'warn 3 warnings in the last hour; last: late',
+  ]);
+  expect(alerts({ events: { warnings: 0, errors: 2, last } })).toEqual(['error 2 errors in the last hour; last: late']);
+});

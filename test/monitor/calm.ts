@@ -6,21 +6,21 @@ export const calm = (): Monitored => ({
   book: 'btc_mxn',
   majorCurrency: 'btc',
   minorCurrency: 'mxn',
-  quotesLive: { buy: 3, sell: 3 },
+  quotesLive: { buy: 3, sell: 5 },
   quotePrice: { buy: moneyOf('1498350'), sell: moneyOf('1501650') },
   mid: moneyOf('1500005'),
   position: new Map([
     ['btc', moneyOf('1.5')],
     ['mxn', moneyOf('2000000')],
   ]),
-  pnl: { spread: moneyOf('100.5'), inventory: moneyOf('-3'), hedging: moneyOf('0'), fees: moneyOf('-12.25') },
+  pnl: { spread: moneyOf('100.5'), inventory: moneyOf('-3'), hedging: moneyOf('-1.5'), fees: moneyOf('-12.25') },
   profitSinceOpening: {
     spread: moneyOf('150'),
     inventory: moneyOf('-7'),
     hedging: moneyOf('-2'),
     fees: moneyOf('-20.5'),
   },
-  profitOfRun: { spread: moneyOf('50'), inventory: moneyOf('-1'), hedging: moneyOf('0'), fees: moneyOf('-6') },
+  profitOfRun: { spread: moneyOf('50'), inventory: moneyOf('-1'), hedging: moneyOf('-0.5'), fees: moneyOf('-6') },
   spreadBps: 22,
   marketSpreadBps: 17.2,
   bookAgeMs: 400,
@@ -31,7 +31,7 @@ export const calm = (): Monitored => ({
   notQuoting: [],
   decisions: [],
   regime: 'normal',
-  regimes: { normal: 1, wide: 0, 'reduce only': 0, paused: 0, halted: 0 },
+  regimes: { normal: 11, wide: 12, 'reduce only': 13, paused: 14, halted: 15 },
   figures: [{ name: 'gamma', value: 0.002, unit: 'per mxn' }],
   sources: [
     {
@@ -85,7 +85,7 @@ export const calm = (): Monitored => ({
       { side: 'buy', level: null, seconds: [0, 15], fills: [4, 3], bps: [9.5, 4], errorBps: [0.5, 1.5] },
       { side: 'sell', level: 1, seconds: [0, 15], fills: [1, 0], bps: [9, null], errorBps: [null, null] },
     ],
-    widenBps: { buy: 1.5, sell: 0 },
+    widenBps: { buy: 1.5, sell: 0.75 },
   },
   limits: {
     uses: [
@@ -100,12 +100,12 @@ export const calm = (): Monitored => ({
   disk: {
     journalWritable: true,
     inbox: {
-      counts: { stored: 12, repeated: 3, turnedAway: 1, tooMany: 0, waiting: 0, noRoom: 0, failed: 0 },
+      counts: { stored: 12, repeated: 3, turnedAway: 1, tooMany: 4, waiting: 5, noRoom: 6, failed: 7 },
       keptBytes: 24_000,
       problem: null,
     },
   },
-  remote: { accepted: 4, foreign: 2, old: 1, repeated: 0, 'too many': 0, ignored: 3 },
+  remote: { accepted: 4, foreign: 2, old: 1, repeated: 5, 'too many': 6, ignored: 3 },
   eventLoop: { median: 0.1, p99: 4, longest: 62.5 },
   isPaper: false,
 });

@@ -187,6 +187,24 @@ describe('the page', () => {
     await expect(`${values.join('\n')}\n`).toMatchFileSnapshot(new URL('page.txt', import.meta.url).pathname);
   });
 
+  test('shows each flag of a state in its own series: one that turns changes no other', async () => {
+    const { disk } = calm();
+    const changes: Readonly<Record<string, Partial<Monitored>>> = {
+      puntas_paper: { isPaper: true },
+      puntas_stopped_cleanly: { isStoppedCleanly: true },
+      puntas_stream_up: { streamUp: false },
+      puntas_journal_writable: { disk: { ...disk, journalWritable: false } },
+      puntas_inbox_storing: { disk: { ...disk, inbox: { ...disk.inbox!, problem: 'the disk is full' } } },
+    };
+    const linesOf = async (changed: Partial<Monitored>) =>
+      (await metrics('btc_mxn', '1', () => ({ ...calm(), ...changed })).text()).split('\n');
+    const before = await linesOf({});
+    for (const [name, changed] of Object.entries(changes)) {
+      const different = (await linesOf(changed)).filter(each => !before.includes(each));
+      expect(different.map(each => each.split('{')[0])).toEqual([name]);
+    }
+  });
+
   test('shows the process by the usual names when asked to', async () => {
     const shown = metrics('btc_mxn', '1', calm);
     showProcess(shown);

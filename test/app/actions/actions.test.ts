@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { actionsIn, noteAction } from '../../../src/app/actions/actionJournal.ts';
-import { ACTION_NAMES, checkedAsk, type ActionAsk } from '../../../src/app/actions/actions.ts';
+import { ACTION_VIAS, checkedAsk, type ActionAsk } from '../../../src/app/actions/actions.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
@@ -58,25 +58,56 @@ describe('what is asked for', () => {
 });
 
 describe('the journal', () => {
-  test('gives back every entry that was written, in order, with any text', () => {
+  test('gives back every entry that was written, in order, with any text and all that its action has', () => {
+    const text = fc.string();
+    const named = { reason: text, by: text, via: fc.constantFrom(...ACTION_VIAS), agent: text };
+    const required = ['action', 'reason', 'by', 'via'] as const;
+    const book = fc.constantFrom('btc_mxn', 'eth_mxn');
+    const ofAction = fc.oneof(
+      fc.record(
+        { action: fc.constant('pause' as const), ...named, book, untilMs: fc.nat() },
+        { requiredKeys: [...required] },
+      ),
+      fc.record(
+        { action: fc.constantFrom('reduce' as const, 'halt' as const, 'resume' as const), ...named, book },
+        { requiredKeys: [...required] },
+      ),
+      fc.record(
+        { action: fc.constantFrom('cancel' as const, 'reload' as const), ...named },
+        { requiredKeys: [...required] },
+      ),
+      fc.record(
+        { action: fc.constant('flatten' as const), ...named, costMax: text },
+        { requiredKeys: [...required, 'costMax'] },
+      ),
+      fc.record(
+        {
+          ...{ action: fc.constant('set' as const), ...named, book, key: text },
+          ...{ value: fc.option(text), from: fc.option(text), to: fc.option(text) },
+        },
+        { requiredKeys: [...required, 'key', 'value'] },
+      ),
+    );
     const anyEntry = fc.record({
-      ask: fc.record({
-        action: fc.constantFrom(...ACTION_NAMES.filter(name => name !== 'flatten' && name !== 'set')),
-        reason: fc.string(),
-        by: fc.string(),
-      }),
+      asked: ofAction,
       lines: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 3 }),
       end: fc.constantFrom('done' as const, 'refused' as const),
     });
+    /** What the journal has of a request: of a change, its value before and after, and another one that was asked for. */
+    const entryOf = (asked: typeof ofAction extends fc.Arbitrary<infer T> ? T : never): object => {
+      if (asked.action !== 'set') return asked;
+      const { key, value, from = null, to = value, ...others } = asked;
+      return { ...others, change: { key, from, to, ...(to === value ? {} : { asked: value }) } };
+    };
     fc.assert(
       fc.property(fc.array(anyEntry, { maxLength: 5 }), entries => {
         const dir = fresh();
-        entries.forEach(({ ask: of, ...end }, i) => noteAction(dir, i, ask({ ...of, id: `n-${i}` }), end));
+        entries.forEach(({ asked, ...end }, i) => noteAction(dir, i, { ...asked, id: `n-${i}` }, end));
         expect(actionsIn(dir)).toEqual(
-          entries.map(({ ask: of, ...end }, i) => ({ id: `n-${i}`, at: i, via: 'command', ...of, ...end })),
+          entries.map(({ asked, ...end }, i) => ({ id: `n-${i}`, at: i, ...entryOf(asked), ...end })),
         );
       }),
-      { numRuns: 30 },
+      { numRuns: 60 },
     );
   });
 

@@ -1,16 +1,20 @@
 /** To close everything is asked for with a sum, shown with its cost first, and refused where there is no hedger. */
+import { mkdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
-import { costOfFlatten } from '../../../src/app/actions/flatten.ts';
+import { costOfFlatten, flatten } from '../../../src/app/actions/flatten.ts';
 import { replayedMoment } from '../../../src/app/inspect/explain.ts';
 import { moneyOf } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
+import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { hedgedWorld, held } from '../../live/hedge/hedgedWorld.ts';
+import { Folders } from '../../live/states.ts';
 import { started, worldOf, type World } from '../../live/world.ts';
+import { runsOf } from '../../many.ts';
 
 const worlds: World[] = [];
 afterEach(() => worlds.splice(0).forEach(world => world.end()));
@@ -110,9 +114,60 @@ describe('a flatten', () => {
     const made = worldOf(3, {});
     worlds.push(made);
     const running = await started(made);
-    const { end, lines } = await executeAction(botOf(made), ask(), made.clock);
-    expect([end, lines.join()]).toEqual(['refused', expect.stringContaining('no hedge section')]);
+    // A bot that runs has the configuration that it started with, whatever its file says now.
+    for (const configFile of [undefined, shippedConfig('hedged')]) {
+      const { end, lines } = await executeAction({ ...botOf(made), configFile }, ask(), made.clock);
+      expect([end, lines.join()]).toEqual(['refused', expect.stringContaining('no hedge section')]);
+    }
     expect(latchIn(made.stateDir).readReduce()).toBeNull();
     await running.stop();
+  });
+
+  test('continues the request in force if who, why and sum are the same, and otherwise replaces it and names it', () => {
+    const folders = new Folders();
+    const asks = fc.record({
+      by: fc.constantFrom('ana', 'luz'),
+      reason: fc.constantFrom('end of the week', 'odd fills'),
+      costMax: fc.constantFrom('900', '500'),
+      isHalted: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(asks, { minLength: 1, maxLength: 6 }), all => {
+        const dir = folders.fresh();
+        mkdirSync(dir, { mode: 0o700 });
+        const bot = { stateDir: dir, configFile: shippedConfig('hedged') };
+        let before: {
+          readonly id: string;
+          readonly by: string;
+          readonly reason: string;
+          readonly costMax: string;
+        } | null = null;
+        for (const [n, { isHalted, ...asked }] of all.entries()) {
+          if (isHalted) latchIn(dir).set({ reason: 'a loss', at: n, by: 'bot' });
+          else if (latchIn(dir).read() !== null) {
+            // A resume cancels the request too.
+            latchIn(dir).lift('looked at it', n);
+            before = null;
+          }
+          const own = { ...ask(), ...asked, id: `n-${n}` };
+          const text = flatten(bot, own, n).join('\n');
+          const { by, reason, costMax } = asked;
+          const isSame: boolean = before?.by === by && before.reason === reason && before.costMax === costMax;
+          const replaced = /replaces the earlier flatten \((.*)\), whose costs/.exec(text)?.[1];
+          expect(replaced).toBe(isSame ? undefined : before?.reason);
+          expect(text.includes('this flatten was already requested')).toBe(isSame);
+          expect(text.includes('trading is halted: Puntas hedges nothing')).toBe(isHalted);
+          expect(text).toContain(
+            `after its next start, the hedger closes all inventory, at a total cost of at most ${costMax} `,
+          );
+          if (!isSame) before = own;
+          expect(flattenIn(dir).read()).toMatchObject({ id: before!.id, by, reason, costMax: moneyOf(costMax) });
+          // The reason of the reduce-only state that was in force before stays.
+          expect(latchIn(dir).readReduce()?.reason).toMatch(/^flatten: /);
+        }
+      }),
+      runsOf(60, 15),
+    );
+    folders.clear();
   });
 });

@@ -289,6 +289,50 @@ describe('the desk', () => {
     ).toEqual(ids.slice(-50).sort());
   });
 
+  test('shows the first lines of a long preview, within a number of lines and characters, and how many it leaves out', async () => {
+    // Lines of one length: the limits are 500 characters of a line, 12,000 of all of them, and 100 lines.
+    const shape = fc.oneof(
+      fc.record({ count: fc.integer({ min: 0, max: 130 }), length: fc.integer({ min: 0, max: 130 }) }),
+      fc.record({ count: fc.integer({ min: 20, max: 28 }), length: fc.integer({ min: 450, max: 520 }) }),
+      fc.record({ count: fc.constantFrom(99, 100, 101, 102), length: fc.constantFrom(1, 119, 120, 121) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(shape, async ({ count, length }) => {
+        const made = Array.from({ length: count }, (_, i) => `${i}`.padEnd(length, 'x').slice(0, length));
+        const one = new ProposalDesk({ bot: bot(), clock, preview: async () => made, newId: newProposalId });
+        const cut = made.map(line => line.slice(0, 500));
+        let shown = 0;
+        while (shown < Math.min(count, 100) && cut.slice(0, shown + 1).join('').length <= 12_000) shown++;
+        const more = count - shown === 1 ? 'and 1 more line' : `and ${count - shown} more lines`;
+        expect(await one.preview(pause)).toEqual([...cut.slice(0, shown), ...(shown === count ? [] : [more])]);
+      }),
+      runsOf(300, 60),
+    );
+  });
+
+  test('makes no preview while the list of open proposals is full, and asks for another one if the stops change meanwhile', async () => {
+    let previews = 0;
+    let during = (): void => undefined;
+    const one = new ProposalDesk({
+      ...{ bot: bot(), clock, newId: newProposalId },
+      preview: async ask => {
+        previews++;
+        during();
+        return preview(ask);
+      },
+    });
+    during = () => latchIn(dir).setReduce({ reason: 'a look at it', at: 0, by: 'person', who: 'Ana' });
+    await expect(one.propose(pause)).rejects.toThrow(/the state of the bot changed during the preview/);
+    expect(one.list()).toEqual([]);
+    during = () => undefined;
+    for (let n = 0; n < OPEN_PROPOSALS_MAX; n++) {
+      const { at, expiresAt } = await one.propose(pause);
+      expect(expiresAt - at).toBe(PROPOSAL_MS);
+    }
+    await expect(one.propose(pause)).rejects.toThrow(/are open/);
+    expect(previews).toBe(1 + OPEN_PROPOSALS_MAX);
+  });
+
   test('is refused if others fill the list while it is previewed', async () => {
     const other = desk();
     const one = new ProposalDesk({

@@ -178,6 +178,28 @@ describe('the desk', () => {
       expect(Math.max(...best('bid').map(Number))).toBe(Number(row.bid));
       expect(Math.min(...best('ask').map(Number))).toBe(Number(row.ask));
     }
+    // Each figure of a row is that of its page, where two figures of one type are never equal in all books.
+    for (const row of desk.books) {
+      const { major, minor, strategy, profit, limits, orders, decision } = views.get(row.book)!;
+      expect(row).toMatchObject({ base: major, quote: minor, strategy, runProfit: profit!.run!.total });
+      expect(row.limit).toEqual(limits.toSorted((a, b) => b.share - a.share)[0]);
+      expect(row.positionMax).toBe(limits.find(({ limit }) => limit === 'positionMax')!.max);
+      const live = orders.filter(({ state }) => state === 'open' || state === 'partially filled');
+      const count = (side: string) => live.filter(order => order.side === side).length;
+      expect(row.orders).toEqual({ bid: count('bid'), ask: count('ask') });
+      const [bid, ask] = [decision.market.bid, decision.market.ask].map(Number) as [number, number];
+      expect(Number(row.mid)).toBeCloseTo((bid + ask) / 2, 6);
+      expect(row.spreadBps!).toBeCloseTo(((ask - bid) / Number(row.mid)) * 10_000, 6);
+      expect(row.quotedBps!).toBeCloseTo(((Number(row.ask) - Number(row.bid)) / Number(row.mid)) * 10_000, 6);
+    }
+    for (const shown of [desk.fills, desk.events])
+      expect(shown.map(({ at }) => at)).toEqual(shown.map(({ at }) => at).toSorted((a, b) => b - a));
+    expect(desk.fills).toHaveLength(
+      Math.min(
+        20,
+        desk.books.reduce((all, { fills }) => all + Math.min(10, fills!), 0),
+      ),
+    );
     for (const fill of desk.fills) {
       const { book, ...rest } = fill;
       expect(views.get(book)!.fills.last).toContainEqual(rest);
@@ -192,8 +214,13 @@ describe('the desk', () => {
     const { run } = status;
     for (const { currency: name, held } of desk.currencies) expect(held).toBe(run!.holdings![name]);
     expect(desk.profits.map(each => each.currency)).toEqual(['mxn', 'usd']);
-    for (const { currency: quote, total } of desk.profits)
-      expect(total).toBe(sum(desk.books.filter(row => row.quote === quote).map(({ profit }) => profit)));
+    for (const { currency: quote, total, run: ofRun, books } of desk.profits) {
+      const rows = desk.books.filter(row => row.quote === quote);
+      expect([total, ofRun, books]).toEqual([
+        ...[sum(rows.map(({ profit }) => profit)), sum(rows.map(({ runProfit }) => runProfit))],
+        rows.length,
+      ]);
+    }
   });
 
   test('is shown with each figure, its book and its currency, and with unknown figures as such', async () => {

@@ -38,14 +38,13 @@ function configOf({ url }: TelegramDouble, dir: string, resume = false): Config 
   return { ...readConfig(shippedConfig('sandbox')), alerts, state: { dir } };
 }
 
-async function desk({ resume = false, startFaults = [] as Fault[], pollMs = 25_000 } = {}) {
+async function desk({ resume = false, startFaults = [] as Fault[], pollMs = 25_000, clock = hastyClock() } = {}) {
   const telegram = await new TelegramDouble().start();
   telegram.pollMs = pollMs;
   telegram.faults.set('getMe', startFaults);
   const dir = folders.fresh();
   mkdirSync(dir, { mode: 0o700 });
   const config = configOf(telegram, dir, resume);
-  const clock = hastyClock();
   const [lines, troubles]: [string[], string[]] = [[], []];
   const stop = new AbortController();
   const running = remoteControl(
@@ -206,6 +205,31 @@ describe('a remote control', () => {
       expect.stringContaining('getUpdates answered 503'),
     ]);
     expect(lines.filter(line => line === 'remote control: Telegram answers again')).toHaveLength(2);
+  });
+
+  test('reports a failure that lasts once, however long it lasts', async () => {
+    const { telegram, clock, lines, troubles } = await desk();
+    telegram.faults.set('getUpdates', Array<Fault>(4).fill({ status: 502, body: '' }));
+    telegram.says('hello', soon(clock));
+    for (const left of [3, 2, 1, 0]) {
+      await until(() => telegram.faults.get('getUpdates')!.length === left);
+      clock.skip(70_000);
+    }
+    telegram.says('/help', soon(clock));
+    await until(() => telegram.sent.length === 1);
+    expect(troubles).toEqual([expect.stringContaining('getUpdates answered 502')]);
+    expect(lines.filter(line => line === 'remote control: Telegram answers again')).toHaveLength(1);
+  });
+
+  test('writes its last counts when it ends, though the next time to write them is far', async () => {
+    const hasty = hastyClock();
+    const clock = { ...hasty, after: (ms: number, call: () => void) => hasty.after(ms === 1_000 ? 600_000 : ms, call) };
+    const { telegram, dir, leave } = await desk({ clock });
+    telegram.says('/help', soon(clock));
+    await until(() => telegram.sent.length === 1);
+    expect(remoteCountsIn(dir)?.accepted).toBe(0);
+    await leave();
+    expect(remoteCountsIn(dir)?.accepted).toBe(1);
   });
 
   test('starts as soon as Telegram answers, and asks again when there was no update', async () => {

@@ -88,6 +88,7 @@ describe('an action', () => {
     ['/pause', null, 'no reason given'],
     ['/pause 30m', 30, 'no reason given'],
     ['/pause 2h odd fills', 120, 'odd fills'],
+    ['/pause 3H', 180, 'no reason given'],
     ['/PAUSE@Desk_Bot   odd\nfills', null, 'odd fills'],
   ])('%j pauses for %j minutes, because of %j', async (text, minutes, reason) => {
     const { says, presses, button, latch, clock } = desk();
