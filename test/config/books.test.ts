@@ -6,6 +6,7 @@ import {
   booksOf,
   liveOrdersMax,
   loadConfig,
+  otherBooksWith,
   recordedConfig,
   sharedReadsOf,
   strategyHashesIn,
@@ -88,6 +89,37 @@ describe('the list of books', () => {
     // 54 requests, less 4 of each book for its rules and its last trade.
     expect(timed({ bookPollMs: 2_000, staleAfterMs: 15_000 })).toEqual({ perMinute: 42, staleAfterMs: 15_000 });
     expect(sharedReadsOf(booksOf(configOf(SANDBOX)))).toBeUndefined();
+  });
+
+  test('shares the reads from the first request on that the budget does not allow', () => {
+    const exchange = DESK['exchange'] as object;
+    const sharedWith = (publicPerMinute: number) =>
+      sharedReadsOf(booksOf(configOf({ ...DESK, exchange: { ...exchange, budgets: { publicPerMinute } } })));
+    // 12 reads and 4 other requests of each of three books.
+    expect(sharedWith(48)).toBeUndefined();
+    expect(sharedWith(47)).toMatchObject({ perMinute: 35 });
+  });
+
+  test('has account limits of the base currencies of all its books, and a value in any currency to which they lead', () => {
+    const with_ = (accountLimits: object) => errorsOf({ ...DESK, accountLimits });
+    expect(with_({ currencies: { btc: '0.5', eth: '5' } })).toEqual([]);
+    expect(with_({ currencies: { btc: '0.5', usd: '5' } })).toEqual([
+      expect.stringMatching(
+        /accountLimits\.currencies\.usd: expected the base currency of a book \(btc, eth\), found usd$/,
+      ),
+    ]);
+    expect(['mxn', 'usd', 'eth'].map(currency => with_({ value: { currency, max: '1000' } }))).toEqual([[], [], []]);
+    expect(with_({ value: { currency: 'brl', max: '1000' } })).toEqual([
+      expect.stringMatching(/accountLimits\.value\.currency: .* found no book between brl and /),
+    ]);
+  });
+
+  test('is, for orders that are stored, that of the configuration and of the orders, without its first book', () => {
+    const orders = ['sol_mxn', 'btc_mxn', 'eth_mxn', undefined, 'sol_mxn'].map(symbol =>
+      symbol === undefined ? {} : { symbol },
+    );
+    expect(otherBooksWith(configOf(DESK), orders)).toEqual(['eth_mxn', 'btc_usd', 'sol_mxn']);
+    expect(otherBooksWith(configOf(SANDBOX), orders)).toEqual(['sol_mxn', 'eth_mxn']);
   });
 
   const [first, second, third] = DESK['books'] as readonly Record<string, unknown>[];

@@ -1,8 +1,19 @@
 /** Before a person lifts what holds a bot, the quotes that it would show then are seen. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { mkdirSync } from 'node:fs';
+import fc from 'fast-check';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
+import { latchIn } from '../../../src/live/safety/latch.ts';
+import { shippedConfig } from '../../../src/wiring/configFile.ts';
+import { Folders } from '../../live/states.ts';
 import { started, worldOf, type World } from '../../live/world.ts';
+import { runsOf } from '../../many.ts';
+
+const folders = new Folders();
+afterAll(() => folders.clear());
 
 const worlds: World[] = [];
 afterEach(() => worlds.splice(0).forEach(world => world.end()));
@@ -48,5 +59,42 @@ describe('the preview of a resume', () => {
     expect(lines.some(line => line.includes('would stay in force'))).toBe(!isQuoting);
     expect([set, lines, then.length > 0]).toEqual([set, lines, isQuoting]);
     await running.stop();
+  });
+
+  test('lifts the stops of its own level alone, and after a pause leaves the others there until a second resume', async () => {
+    const stop = fc.record({
+      of: fc.constantFrom(undefined, 'btc_mxn', 'eth_mxn'),
+      what: fc.constantFrom('pause', 'halt', 'reduce'),
+    });
+    const stops = fc.uniqueArray(stop, { selector: ({ of, what }) => `${of} ${what}`, minLength: 1 });
+    await fc.assert(
+      fc.asyncProperty(stops, fc.constantFrom(undefined, 'btc_mxn', 'eth_mxn'), async (all, book) => {
+        const dir = folders.fresh();
+        mkdirSync(dir, { mode: 0o700 });
+        for (const { of, what } of all) {
+          const latch = of === undefined ? latchIn(dir) : bookLatchIn(dir, of);
+          const held = { reason: `${what} of ${of ?? 'all'}`, at: 0, by: 'person', who: 'ana' } as const;
+          if (what === 'pause') latch.setPause({ ...held, until: null });
+          else if (what === 'halt') latch.set(held);
+          else latch.setReduce(held);
+        }
+        const ask = { id: 'a', by: 'ana', via: 'command', reason: 'a look at it', action: 'resume' } as const;
+        const bot = { configFile: shippedConfig('desk'), stateDir: dir };
+        const { lines } = await previewAction(bot, { ...ask, ...(book && { book }) }, new VirtualClock());
+        const isPaused = all.some(({ of, what }) => of === book && what === 'pause');
+        const found = all.map(
+          ({ of, what }) => lines.find(line => line.includes(`(${what} of ${of ?? 'all'})`))?.split(') ')[1],
+        );
+        expect(found).toEqual(
+          all.map(({ of, what }) => {
+            if (of !== book) return 'would stay in force';
+            return isPaused && what !== 'pause'
+              ? 'would stay in force until a second puntas resume'
+              : 'would be lifted';
+          }),
+        );
+      }),
+      runsOf(100, 25),
+    );
   });
 });

@@ -251,12 +251,14 @@ const LISTS: readonly (readonly [
   shown: (history: RunHistory) => readonly unknown[],
 ])[] = [
   [
-    ...(['events', 200] as const),
+    'events',
+    200,
     (history, _, n) => history.tell({ at: n, who: 'bot', level: 'warn', text: '' }),
     history => history.events.map(({ at }) => at),
   ],
   [
-    ...(['fills', 500] as const),
+    'fills',
+    500,
     (history, _, n) => history.hear(fillAt(n, 'buy', n, 1n)),
     history =>
       history
@@ -264,13 +266,10 @@ const LISTS: readonly (readonly [
         .map(({ at }) => at)
         .toReversed(),
   ],
+  ['ends of hours', 1_000, (_, world, n) => world.endHour(n), history => history.hourEnds.map(({ at }) => at)],
   [
-    ...(['ends of hours', 1_000] as const),
-    (_, world, n) => world.endHour(n),
-    history => history.hourEnds.map(({ at }) => at),
-  ],
-  [
-    ...(['recent points', 900] as const),
+    'recent points',
+    900,
     (history, _, n) => history.see(inputAt(1_000 * n)),
     history => history.shown.recent.map(([at = 0]) => at / 1_000),
   ],
