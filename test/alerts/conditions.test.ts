@@ -407,7 +407,7 @@ describe('counts of the last minutes', () => {
     expect(rows).toEqual([...(row === null ? [] : [`60000 ${row}`]), ...over]);
   });
 
-  // How many there are in any five minutes.
+  // Numbers in any five minutes.
   test.each<[name: string, requests: readonly number[], decisions: readonly number[], row: string | null]>([
     ['19 requests, all of them slow and failed', [19, 19, 19], [0, 0], null],
     ['a tenth that was slow, a fifth that failed', [20, 4, 2], [0, 0], null],
@@ -438,7 +438,7 @@ describe('counts of the last minutes', () => {
   test('report a book that quotes and has had no fill for six hours, an hour later', () => {
     const rows = reported(480, elapsed => snapshot({ booked: { fills: elapsed < 600_000 ? 0 : 1 } }), null);
     const text = 'noFills loud the bot quotes, but has had no fill in the last 6 hours, or since its start';
-    // Without a fill from the start on, and then again 6 hours and an hour after the fill.
+    // The time without a fill since the start is too short; 6 hours and an hour after the fill are not.
     expect(rows).toEqual([`${(10 + 420) * 60_000} ${text}`]);
   });
 });

@@ -1,4 +1,4 @@
-/** What the metrics show of a run: each figure of the book that is asked for, and of no other. */
+/** Metrics of a run: each figure of the book that is asked for, and of no other. */
 import { expect, test } from 'vitest';
 import { amount, instrumentOf, moneyOf, price, type Order, type Side, type Snapshot } from '../../src/core/index.ts';
 import type { Run } from '../../src/live/loop/run.ts';

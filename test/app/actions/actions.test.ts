@@ -93,7 +93,7 @@ describe('the journal', () => {
       lines: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 3 }),
       end: fc.constantFrom('done' as const, 'refused' as const),
     });
-    /** What the journal has of a request: of a change, its value before and after, and another one that was asked for. */
+    /** Journal entry of a request: a change has its value before and after, and the requested one if it differs. */
     const entryOf = (asked: typeof ofAction extends fc.Arbitrary<infer T> ? T : never): object => {
       if (asked.action !== 'set') return asked;
       const { key, value, from = null, to = value, ...others } = asked;
