@@ -81,7 +81,10 @@ const SEEDS = [
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
 const MANY = [
   'alerts/outbox',
+  'app/actions/flatten',
   'app/actions/proposals',
+  'app/actions/resumePreview',
+  'app/console/configHistory',
   'app/console/doors',
   'app/console/longHistory',
   'app/console/runHistory',
