@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Usage: planted.sh [PART]. PART is 1/2 or 2/2, for halves of the list.
+# Usage: planted.sh [PART]. PART is 1/4 to 4/4, for quarters of the list.
 # Bugs planted into the source one by one (test/planted/edits.ts): each must be found by the test that is named beside it.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -80,10 +80,10 @@ describe('a hedge by an offer', () => {
 
   test('is asked for here for what is free here alone, beside a route elsewhere for all; without free funds only that is asked', async () => {
     for (const [free, asked, priced] of [
-      ['12', ['12'], ['rfq 12', 'elsewhere null', 'book 18', 'wait 0']],
+      ['12', ['12'], ['rfq: 12', 'elsewhere: null', 'book: 18', 'wait: 0']],
       // Costs are those of all 12 at the price of 5, which the best bid takes.
-      ['5', ['5'], ['rfq 12', 'elsewhere null', 'book 12', 'wait 0']],
-      ['0', [], ['elsewhere null', 'wait 0']],
+      ['5', ['5'], ['rfq: 12', 'elsewhere: null', 'book: 12', 'wait: 0']],
+      ['0', [], ['elsewhere: null', 'wait: 0']],
     ] as const) {
       const sides: string[] = [];
       const elsewhere = {
@@ -102,7 +102,7 @@ describe('a hedge by an offer', () => {
       bot.look();
       await bot.turned();
       expect([bot.toy.asked.map(({ give }) => give), bot.last.amount, sides]).toEqual([asked, '12', ['sell']]);
-      expect(bot.last.weighed.map(({ way, cost }) => `${way} ${cost}`)).toEqual(priced);
+      expect(bot.last.weighed.map(({ way, cost }) => `${way}: ${cost}`)).toEqual(priced);
     }
   });
 

@@ -327,7 +327,7 @@ test('a point has each figure in its own field, and the best of the live orders 
   const fields = (of: object) => {
     const made = new RunHistory(btcMxn, 1, 0);
     made.watch(fakeBook({ bid: 1_000, ask: 1_100, booked, ...of }).book);
-    return Object.fromEntries(made.point(7).map((value, i) => [POINT[i], value]));
+    return Object.fromEntries(made.point(7).map((value, i) => [POINT[i], value])) as unknown;
   };
   const figures = { inventory: 0.25, profit: 17.5, spread: 1, holding: 20, fees: -3, hedging: -0.5 };
   expect(fields({ orders })).toEqual({ at: 7, bid: 10, ask: 11, ourBid: 9, ourAsk: 13, ...figures });
@@ -367,8 +367,7 @@ test('shares of time and counts are those of all runs, each for as long as it la
   ];
   let [at, history] = [5_000, null as RunHistory | null];
   for (const { s, uptime, fills } of lasted) {
-    const { snapshot } = fakeBook().book;
-    const { booked } = snapshot(0);
+    const { booked } = fakeBook().book.snapshot(0);
     const { book } = fakeBook({ uptime, booked: { ...booked, fills } });
     const next = new RunHistory(btcMxn, 1, 0);
     next.watch(book);

@@ -227,7 +227,7 @@ describe('the order of books', () => {
               verdict: { ...verdict, netPerHour: { value: net, low: 1, high: 2, error: 1 } },
             },
             curve: [{ ...point, left: left === null ? null : { value: left, low: left, high: left } }],
-          } as Partial<ScoutedBook>);
+          });
         });
         const rate = of('rate', 'mxn', 0, { major: 'usd', verdict: books.find(each => !each.verdict.quote)!.verdict });
         const rates: Readonly<Record<string, number | null>> = { mxn: 1, usd: 20, eur: null };
@@ -237,7 +237,8 @@ describe('the order of books', () => {
         const placeOf = ({ name }: ScoutedBook): readonly [number, number] => {
           const { minor, quote, net, capital, fee, left } = all[Number(name)]!;
           if (!quote) return [2, left === null ? -1e9 : left - fee];
-          return rates[minor] == null ? [1, net / capital] : [0, net * rates[minor]];
+          const rate = rates[minor] ?? null;
+          return rate === null ? [1, net / capital] : [0, net * rate];
         };
         for (const [i, book] of order.entries()) {
           if (i === 0) continue;

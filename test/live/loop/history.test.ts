@@ -84,7 +84,7 @@ test('of several books each has the history of its own lists, rules and length, 
     beside: { pastTrades: pastTradesOf(0) },
   };
   const others = [1, 2, 3].map(i => ({ book: symbols[i]!, pastTrades: pastTradesOf(i) }));
-  const found = await historiesOf(parts as never, { books } as never, rules as never, others, 1);
+  const found = await historiesOf(parts as never, { books } as never, rules, others, 1);
   expect([...found].map(([symbol, { since, last, ...of }]) => [symbol, of.symbol, of.at - since, last])).toEqual(
     [0, 1, 3].map(i => [symbols[i], symbols[i], books[i]!.historyMs, '0']),
   );

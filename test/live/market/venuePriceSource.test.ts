@@ -275,7 +275,7 @@ test('rules that cannot be read are those of the book unless their row names ano
     const clock = new VirtualClock();
     const exchange = {
       availableBooks: async () => ({ kind: 'done', value: [bookRules({ book: 'ltc_mxn' })], unreadable }) as never,
-      orderBook: () => expect.unreachable() as never,
+      orderBook: () => expect.unreachable(),
     };
     const options = { ...{ name: 'far', book: 'btc_mxn', clock, pollMs: 1_000, levels: 1 }, exchange };
     const source = new VenuePriceSource(options);

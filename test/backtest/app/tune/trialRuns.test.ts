@@ -193,7 +193,10 @@ describe('a pruner', () => {
           const pruned = prunerBy(least, adds ? 'net60s' : 'uptime')(piece, running);
           const bound = least[piece - 1];
           const behind = running.filter(
-            ({ soFar }) => bound != null && soFar.every((value, i) => (adds ? value / (i + 1) : value) < bound),
+            ({ soFar }) =>
+              bound !== null &&
+              bound !== undefined &&
+              soFar.every((value, i) => (adds ? value / (i + 1) : value) < bound),
           );
           expect([...pruned.keys()]).toEqual(behind.map(({ number }) => number));
           for (const why of pruned.values()) expect(why).toContain(`after piece ${piece} of the recordings`);
