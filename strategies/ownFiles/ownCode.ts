@@ -23,8 +23,9 @@ export type OwnFileKind = {
 const OWN_FILE_MAX = 65_536;
 
 /**
- * Returns a function that evaluates the file and returns its default export. Each call evaluates it in a realm of its
- * own: what the file does to the objects of the language, such as `Object.prototype`, changes nothing outside.
+ * Returns a function that evaluates the file and returns its default export. All calls evaluate it in one realm of its
+ * own: what the file does to the objects of the language, such as `Object.prototype`, changes nothing outside. A realm
+ * for each call would make the many strategies of a check or a study several times slower.
  * @throws StrategyFileError if the text is too long, has a syntax error, or imports or exports anything else.
  */
 export function compiledFile(file: string, code: string, kind: OwnFileKind): () => unknown {
@@ -42,9 +43,9 @@ export function compiledFile(file: string, code: string, kind: OwnFileKind): () 
     throw new StrategyFileError(`${file}${errorPlace(error, file)}: ${oneLine(error)}; correct the syntax`);
   }
   const module = withoutUnknown(kind.module);
+  const { context, shown } = ownRealm(kind.given);
   return () => {
     const found: { default?: unknown } = {};
-    const { context, shown } = ownRealm(kind.given);
     try {
       (script.runInContext(context) as (...values: readonly unknown[]) => void)(module, found, shown, shown);
     } catch (error) {

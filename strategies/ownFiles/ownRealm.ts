@@ -1,5 +1,5 @@
 /**
- * Realm of one evaluation of the user's own file: its own `Object`, `Array`, `Math` and so on, so that a file that
+ * Realm of one of the user's own files: its own `Object`, `Array`, `Math` and so on, so that a file that
  * changes them changes neither the program nor another file. Without clocks, random numbers and timers, because a
  * backtest would differ from run to run, and no time limit could end a loop in a timer.
  */

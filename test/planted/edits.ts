@@ -4607,7 +4607,7 @@ export const EDITS: readonly Edit[] = [
     from: '(script.runInContext(context) as',
     to: '(script.runInThisContext() as',
     test: 'test/strategies/strategyFile.test.ts',
-    title: 'stays in its own evaluation: Math.floor = () => 1;',
+    title: 'stays in the file: Math.floor = () => 1;',
   },
   {
     name: 'a strategy file reads random numbers',

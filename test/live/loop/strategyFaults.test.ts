@@ -17,8 +17,8 @@ import { changedOwn, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts
 import type { World } from '../world.ts';
 import { OwnBot } from './ownBot.ts';
 
-/** Switch of the fault, outside of the strategy file. */
-const outside = { isFaulty: false };
+/** Switch of the fault, and a clock, outside of the strategy file, which has none. */
+const outside = { isFaulty: false, now: () => performance.now() };
 (globalThis as { ownFault?: typeof outside }).ownFault = outside;
 afterEach(() => void (outside.isFaulty = false));
 
@@ -52,7 +52,7 @@ const KINDS: readonly (readonly [kind: string, fault: string, check: RegExp | nu
   ],
   [
     'never returns',
-    'const until = performance.now() + 4_000; while (performance.now() < until);',
+    'const { now } = (globalThis as any).ownFault; const until = now() + 4_000; while (now() < until);',
     // The command has a thread for it: test/cli/ownStrategy.test.ts.
     null,
     /held back by the strategy \(\.\/own\.ts failed: quote: expected an end within 2 s, found none; look for a loop without an end; correct the file/,
@@ -161,7 +161,7 @@ test('a file of a wrong version is refused by the check, at a start, and by the 
 });
 
 test('a file that looks ahead by what an earlier strategy saw has its sentence, and in a bot there is nothing ahead to see', async () => {
-  const code = quotingBy(`const seen: { at: number; mid: number }[] = ((Array as any).seenAhead ??= []);
+  const code = quotingBy(`const seen: { at: number; mid: number }[] = ((URL as any).seenAhead ??= []);
     const later = seen.find(one => one.at > view.at && one.at < view.at + 10_000);
     seen.push({ at: view.at, mid: view.mid });
     return around(p, lots, view, [...fairSteps(view), { name: 'later', ticks: later ? later.mid - view.mid : 0 }]);`);
@@ -170,7 +170,7 @@ test('a file that looks ahead by what an earlier strategy saw has its sentence, 
       /^does not look ahead: .*: gave other quotes at the second pass, as if it knew what came later;/,
     ),
   );
-  const memory = Array as { seenAhead?: unknown };
+  const memory = URL as { seenAhead?: unknown };
   delete memory.seenAhead;
   const bot = await new OwnBot(313, code).start();
   await bot.world.clock.advance(60_000);

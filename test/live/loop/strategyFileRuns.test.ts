@@ -18,8 +18,11 @@ import { advancing } from '../world.ts';
 import { OwnBot } from './ownBot.ts';
 
 /** Values that the strategy file of a test reads and writes outside of itself. */
-type Outside = { calls: number; fails: boolean };
-const outside = (globalThis as { ownTest?: Outside }).ownTest ?? { calls: 0, fails: false };
+type Outside = { calls: number; fails: boolean; now: () => number };
+const outside = (globalThis as { ownTest?: Outside }).ownTest ?? {
+  ...{ calls: 0, fails: false },
+  now: () => performance.now(),
+};
 (globalThis as { ownTest?: Outside }).ownTest = outside;
 afterEach(() => void Object.assign(outside, { calls: 0, fails: false }));
 
@@ -89,7 +92,7 @@ describe('a run with a strategy file', () => {
   });
 
   test('does not quote after a call without an end, which the recording has as its quotes', async () => {
-    const until = 'const until = performance.now() + 4_000; while (performance.now() < until);';
+    const until = 'const until = outside.now() + 4_000; while (outside.now() < until);';
     const code = COUNTING.replace("throw new Error('no luck');", `{ ${until} }`);
     const bot = await new OwnBot(309, code).start();
     expect(bot.orders()).toBeGreaterThan(0);
