@@ -94,9 +94,9 @@ test('check-strategy with a configuration ends a file that loops at load, and on
   expect(looping.stdout).toMatch(/^FAIL {2}ends each call: did not end within 3 s;/m);
   writeFileSync(own, quotingBy("process.exit(0); return silent('x');"));
   expect((await ran(['check-strategy', own, '-c', yaml])).stdout).toMatch(
-    /^FAIL {2}\d laws: threw at \S*own\.ts:17: this file cannot call process\.exit$/m,
+    /^FAIL {2}\d+ laws: threw at \S*own\.ts:17: this file cannot call process\.exit$/m,
   );
-  writeFileSync(own, quotingBy("(0, eval)('process').exit(0); return silent('x');"));
+  writeFileSync(own, quotingBy("process.getBuiltinModule('node:process').exit(0); return silent('x');"));
   expect(await ran(['check-strategy', own, '-c', yaml])).toMatchObject({ code: 1, stderr: '' });
   expect((await ran(['check-strategy', own, '-c', yaml])).stdout).toMatch(
     /^FAIL {2}ends each call: .*the file ended the process$/m,
