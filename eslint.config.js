@@ -47,6 +47,12 @@ const shortTimeouts = [
   `CallExpression > ObjectExpression.arguments:nth-child(2) > Property[key.name='timeout'] > Literal${SHORT}`,
 ].map(selector => ({ selector, message: 'Leave the time limit to vitest.config.js, or take a longer one.' }));
 
+/** After another object takes the place of process.env, stubs are set on it and removed from the first one. */
+const otherEnvironment = {
+  selector: "AssignmentExpression[left.object.name='process'][left.property.name='env']",
+  message: 'process.env is one object for all test files of a worker: use vi.stubEnv and vi.unstubAllEnvs.',
+};
+
 // fc.double draws by the exponent: of its numbers between 0 and 1, 97% are below 1e-10.
 const unevenDraws = [':not([value.type="Literal"])', '[value.value=0]'].map(min => ({
   selector: `CallExpression[callee.object.name='fc'][callee.property.name=/^(double|float)$/] > ObjectExpression > Property[key.name='min']${min}`,
@@ -74,8 +80,11 @@ export default [
       'no-console': 'error',
     },
   },
-  { files: ['test/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...unevenDraws] } },
-  { files: ['test/**/*.test.ts'], rules: { 'no-restricted-syntax': ['error', ...shortTimeouts, ...unevenDraws] } },
+  { files: ['test/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...unevenDraws, otherEnvironment] } },
+  {
+    files: ['test/**/*.test.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...shortTimeouts, ...unevenDraws, otherEnvironment] },
+  },
   {
     files: ['src/guard/files.ts', 'src/guard/folders.ts', 'src/console/page/**/*.ts'],
     rules: { 'no-console': 'error', 'no-restricted-syntax': ['error', outputOnly] },

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { logger } from '../../../src/cli/terminal/logger.ts';
 import { remoteVenue } from '../../../src/wiring/venueAccess.ts';
 import { guardTerminal } from '../../../src/cli/terminal/terminal.ts';
@@ -110,9 +110,8 @@ describe('text from outside', () => {
 
 describe('an environment in which any certificate passes', () => {
   test('is refused before a key is read, with what to do', () => {
-    const before = { ...process.env };
-    ends.push(() => (process.env = before));
-    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    ends.push(() => vi.unstubAllEnvs());
     expect(() => remoteVenue({ restUrl: 'https://api.example.com' })).toThrow(
       /^NODE_TLS_REJECT_UNAUTHORIZED=0 is set .* unset NODE_TLS_REJECT_UNAUTHORIZED, and set NODE_EXTRA_CA_CERTS /,
     );
