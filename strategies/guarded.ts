@@ -310,8 +310,7 @@ function levelProblem(place: string, level: unknown): string {
   const { price, amount, why, amounts } = level;
   return (
     numberProblem(`${place}.price`, price) ??
-    numberProblem(`${place}.amount`, amount) ??
-    ((amount as number) < 0 ? problemText(`${place}.amount: expected at least 0 lots`, amount) : null) ??
+    amountProblem(`${place}.amount`, amount) ??
     (listIn(why, stepIn) === null ? listProblem(`${place}.why`, why, STEP) : null) ??
     listProblem(`${place}.amounts`, amounts, AMOUNT_STEP)
   );
@@ -320,6 +319,12 @@ function levelProblem(place: string, level: unknown): string {
 /** Returns what is wrong with a value that must be a finite number; `null` if it is one. */
 export const numberProblem = (place: string, value: unknown): string | null =>
   isFiniteNumber(value) ? null : problemText(`${place}: expected a finite number`, value);
+
+/** Returns what is wrong with a value that must be an amount in lots; `null` if it is one. */
+export const amountProblem = (place: string, value: unknown): string | null =>
+  isFiniteNumber(value) && value < 0
+    ? problemText(`${place}: expected at least 0 lots`, value)
+    : numberProblem(place, value);
 
 /** Types of the keys of a list's entries. */
 type EntryKeys = Readonly<Record<string, 'text' | 'number'>>;

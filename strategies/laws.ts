@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { amount, counted, price, type Level, type Quote, type Strategy, type View } from '../src/core/index.ts';
-import { beyondMarket, numberProblem, quoteIn } from './guarded.ts';
+import { amountProblem, beyondMarket, numberProblem, quoteIn } from './guarded.ts';
 
 export type StrategyLaw = {
   /** Statement about a strategy that obeys the law, without its subject. */
@@ -170,9 +170,9 @@ function tradeInto(strategy: Strategy, { at, mid }: View): void {
  */
 function numberViolation(side: string, levels: readonly Level[], away: -1 | 1): string | null {
   for (const [i, { price: ticks, amount: lots }] of levels.entries()) {
-    const problem = numberProblem(`${side}[${i}].price`, ticks);
+    const problem =
+      numberProblem(`${side}[${i}].price`, ticks) ?? (lots < 0 ? amountProblem(`${side}[${i}].amount`, lots) : null);
     if (problem !== null) return problem;
-    if (lots < 0) return `${side}[${i}].amount: expected at least 0 lots, found ${lots}`;
     if (!Number.isSafeInteger(lots))
       return `${side}[${i}]: amount ${lots} is not a whole number of lots; round it down with Math.floor`;
     const inside = levels[i - 1]?.price ?? ticks;

@@ -72,6 +72,12 @@ export function profitSentenceOf({ since, currency, total, run }: PrintedProfit,
   return `${signedCents(moneyOf(total))} ${currency} since ${from}${ofTotal}${part}`;
 }
 
+/** Returns all parts of a profit as one text, in the words that report, console and ledger use. */
+export const profitPartsText = (of: PrintedProfitParts): string =>
+  (['spread', 'inventory', 'fees', 'hedging'] as const)
+    .map(part => `${part} ${signedCents(moneyOf(of[part]))}`)
+    .join(', ');
+
 /** Returns a sum with a sign and two decimals; a half cent is rounded away from zero. */
 export function signedCents(sum: Money): string {
   const size = ((sum < 0n ? -sum : sum) + CENT / 2n) / CENT;

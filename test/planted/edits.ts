@@ -121,8 +121,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'an undo is offered that loosens a limit',
     file: 'src/app/actions/setParameter.ts',
-    from: 'return parameterText(shown, key, run) !== from && parameterRefusal(shown, key, from, run) === null;',
-    to: 'return parameterText(shown, key, run) !== from;',
+    from: 'parameterText(shown, key, run) !== from && parameterRefusal(shown, key, from, run) === null;',
+    to: 'parameterText(shown, key, run) !== from;',
     test: 'test/app/actions/setParameter.test.ts',
     title: 'offers an undo, in its result and in the list of changes, exactly if the undo can be previewed',
   },

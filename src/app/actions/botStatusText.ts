@@ -3,7 +3,7 @@ import { counted, moneyOf, shortDecimal, type Millis } from '../../core/index.ts
 import { leadText, type ShownElsewhere, type ShownHedging } from '../../console/index.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
-import { profitSentenceOf, signedCents } from '../../messages/shownProfit.ts';
+import { profitPartsText, profitSentenceOf, signedCents } from '../../messages/shownProfit.ts';
 import { VIA_TEXT } from './actions.ts';
 import { profitOfBook, type BotStatus, type RunStatus, type StatusLimit, type StatusQuote } from './botStatus.ts';
 
@@ -263,9 +263,4 @@ function ago(ms: Millis): string {
 
 /** Returns the profit with its parts, in the words that report, console and ledger use. */
 const profitText = (profit: NonNullable<BotStatus['profit']>): string =>
-  profitSentenceOf(
-    profit,
-    (['spread', 'inventory', 'fees', 'hedging'] as const)
-      .map(part => `${part} ${signedCents(moneyOf(profit[part]))}`)
-      .join(', '),
-  );
+  profitSentenceOf(profit, profitPartsText(profit));

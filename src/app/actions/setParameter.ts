@@ -239,21 +239,17 @@ function undoOf(bot: WhichBot, key: string, value: string | null, book: string |
   } catch {
     return {};
   }
-  if (!canUndo(bot, config, { key, from: value, ...(book !== undefined && { book }) })) return {};
+  const shown = booksOf(config).find(one => one.book === (book ?? config.book));
+  if (shown === undefined || !canUndo(shown, lastRunOf(bot, shown), key, value)) return {};
   return { undo: { key, value, ...(book !== undefined && { book }) } };
 }
 
-/** Whether a page can restore the value that a key had before a change; false if the key has that value again. */
-export function canUndo(
-  bot: WhichBot,
-  config: Config,
-  { key, from, book }: { readonly key: string; readonly from: string | null; readonly book?: string },
-): boolean {
-  const shown = booksOf(config).find(one => one.book === (book ?? config.book));
-  if (shown === undefined) return false;
-  const run = lastRunOf(bot, shown);
-  return parameterText(shown, key, run) !== from && parameterRefusal(shown, key, from, run) === null;
-}
+/**
+ * Whether a page can restore the value that a key of a book had before a change; false if the key has that value again.
+ * `run` as in `listedParameters`.
+ */
+export const canUndo = (shown: Config, run: Config | null, key: string, from: string | null): boolean =>
+  parameterText(shown, key, run) !== from && parameterRefusal(shown, key, from, run) === null;
 
 async function appliedOrRestored(
   bot: WhichBot,

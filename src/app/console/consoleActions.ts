@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent, ShownParameters } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
-import { booksOf, listedParameters, parameterPlace } from '../../config.ts';
+import { booksOf, listedParameters, parameterPlace, type Config } from '../../config.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
 import { reloadedFile } from '../actions/reloadChanges.ts';
@@ -126,14 +126,23 @@ export function shownParameters(bot: WhichBot, book?: string): ShownParameters {
   const shown = books.find(one => one.book === (book ?? config.book));
   if (shown === undefined)
     throw new UsageError(`${book!}: expected a book of this bot (${books.map(one => one.book).join(', ')})`);
+  // The recording of the last run is read once for each book.
+  const runs = new Map<Config, Config | null>();
+  const runOf = (of: Config): Config | null => {
+    if (!runs.has(of)) runs.set(of, lastRunOf(bot, of));
+    return runs.get(of) ?? null;
+  };
   const changes = actionsIn(bot.stateDir)
     .flatMap(({ at, by, reason, end, change, book: of }) =>
       end === 'done' && change ? [{ at, by, reason, ...(of !== undefined && { book: of }), ...change }] : [],
     )
     .slice(-CHANGES_MAX)
     .toReversed()
-    .map(each => ({ ...each, canUndo: canUndo(bot, config, each) }));
-  const parameters = listedParameters(shown, lastRunOf(bot, shown)).flatMap(each => {
+    .map(each => {
+      const changed = books.find(one => one.book === (each.book ?? config.book));
+      return { ...each, canUndo: changed !== undefined && canUndo(changed, runOf(changed), each.key, each.from) };
+    });
+  const parameters = listedParameters(shown, runOf(shown)).flatMap(each => {
     const place = parameterPlace(config, text, each.key, book);
     if (typeof place === 'string') return [];
     return [books.length === 1 ? each : { ...each, books: place.books }];

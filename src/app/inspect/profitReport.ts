@@ -18,7 +18,7 @@ import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { profitSentence, signedCents } from '../../messages/shownProfit.ts';
+import { partsText, profitPartsText, profitSentence, signedCents } from '../../messages/shownProfit.ts';
 import { columns } from '../../pages/columns.ts';
 import {
   bookedTrade,
@@ -299,11 +299,7 @@ const CUT_TEXT: Readonly<Record<NonNullable<ProfitDay['cut']>, string>> = {
 
 function briefProfit({ booked, run, unknown }: ProfitNow, minor: string): string {
   if (unknown !== null) return unknownProfit(unknown);
-  const { spread, inventory, fees, hedging } = booked.profit;
-  const parts = Object.entries({ spread, inventory, fees, hedging }).map(
-    ([name, sum]) => `${name} ${signedCents(sum)}`,
-  );
-  return `Profit ${profitSentence(booked, run, minor, parts.join(', '))}`;
+  return `Profit ${profitSentence(booked, run, minor, profitPartsText(partsText(booked.profit)))}`;
 }
 
 /** Returns the table of days, with as many decimals of the sums as fit into `WIDTH`. */
