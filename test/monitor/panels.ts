@@ -1,4 +1,4 @@
-/** Each panel of the Grafana dashboards, as they are committed, gets data from a real Prometheus that scrapes two bots that quote, one of which hedges on another exchange. */
+/** Each panel of the Grafana dashboards, as they are committed, gets data from a real Prometheus that scrapes three bots that quote: one hedges on another exchange, one has several books and a remote control. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,6 +6,7 @@ import { parse, stringify } from 'yaml';
 import { randomOf, Secret } from '../../src/core/index.ts';
 import { exchangeClient, httpTransport, splitAddress } from '../../src/exchange/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
+import { REMOTE_TOKEN, TelegramDouble } from '../app/remote/telegramDouble.ts';
 import { Prometheus } from '../causes/prometheus.ts';
 import { within } from '../chaos/programs.ts';
 import { SHOWN, Stage, type Account } from '../runbook/stage.ts';
@@ -54,7 +55,8 @@ describe.concurrent('a panel of the dashboard', () => {
   const prometheus = new Prometheus(stage.dir);
   const targets: string[] = [];
   let taker: Taker | null = null;
-  /** As Grafana fills it in for both bots. */
+  let telegram: TelegramDouble | null = null;
+  /** As Grafana fills it in for all bots. */
   const filled = (expr: string) =>
     expr.replaceAll('$instance', targets.join('|')).replaceAll('$__rate_interval', '30s');
 
@@ -72,9 +74,19 @@ describe.concurrent('a panel of the dashboard', () => {
     process.env['PUNTAS_WEBHOOK_TOKEN'] = 'panels-of-the-dashboard-0123456789';
     stage.sentinel(config.file, {});
     const { reference, ...elsewhere } = parse(fileOf('config/elsewhere.yaml')) as { reference: object };
+    // Several books share the budgets of requests, and somebody talks to the remote control.
+    const chat = (telegram = await new TelegramDouble().start());
+    process.env['PUNTAS_TELEGRAM_TOKEN'] = REMOTE_TOKEN;
+    const remote = { chats: ['-100'], users: ['1'] };
+    const desk = { file: join(stage.dir, 'desk.yaml'), state: join(stage.dir, 'state-desk') };
+    const alerts = { telegram: { chatId: '-100', url: chat.url, remote } };
+    const changes = { state: { dir: desk.state }, metrics: { port: 0 }, alerts };
+    writeFileSync(desk.file, stringify({ ...(parse(fileOf('config/desk.yaml')) as object), ...changes }));
+    setInterval(() => chat.says('/status', Date.now()), 10_000).unref();
     for (const bot of [
       stage.run(config),
       stage.run(stage.config({ ...elsewhere, reference: { ...reference, basis: {} } })),
+      stage.run(desk),
     ]) {
       await bot.hears(SHOWN);
       targets.push(new URL((await bot.hears(/metrics at \S+/)).slice('metrics at '.length)).host);
@@ -84,6 +96,7 @@ describe.concurrent('a panel of the dashboard', () => {
   });
   afterAll(async () => {
     await taker?.close();
+    telegram?.close();
     await prometheus.close();
     await stage.close();
   });
