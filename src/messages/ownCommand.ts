@@ -6,7 +6,7 @@ export type WhichBot = { readonly configFile?: string | undefined; readonly stat
 /** Identification of one bot and, for an action on one of its books, this book. */
 export type WhichBook = WhichBot & { readonly book?: string | undefined };
 
-export type OwnVerb = 'resume' | 'reduce' | 'halt --cancel';
+export type OwnVerb = 'resume' | 'reduce' | 'halt' | 'halt --cancel';
 
 /**
  * Returns a command such as `puntas resume -c /home/me/my.yaml --reason "..."`. Paths are absolute, because logs are

@@ -4,7 +4,7 @@ import { booksWithLatches } from '../../live/safety/bookLatch.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { lastConfigOf } from '../inspect/halt.ts';
+import { lastConfigOf } from '../inspect/botOfFolder.ts';
 import type { ActionAsk } from './actions.ts';
 
 /** Returns the book of an action; `undefined` if the action is on the whole bot. */

@@ -9,6 +9,7 @@ import { readConfigText } from '../../wiring/configFile.ts';
 import { nextStartText } from '../run/strategyApproval.ts';
 import { KEPT_TEXT, reloadDigestOf } from '../run/reloading.ts';
 import { strategyIdentityChanges, threadedStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';
+import { shellWord } from '../../messages/ownCommand.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 export type ReloadCommand = {
@@ -43,7 +44,7 @@ export async function askReload(command: ReloadCommand, clock: Clock): Promise<A
   const expected = isPreview ? command.digest : (command.digest ?? lastPreviewed(dir, by, clock.now()));
   if (expected !== undefined && !digest.startsWith(expected.toLowerCase()))
     throw new UsageError(
-      `${file} changed since the preview (expected SHA-256 ${expected}, found ${digest}), so no request was sent to the bot; check the file with puntas reload --preview`,
+      `${file} changed since the preview (expected SHA-256 ${expected}, found ${digest}), so no request was sent to the bot; check the file with: puntas reload -c ${shellWord(file)} --preview`,
     );
   const request = { id, at: clock.now(), by, reason, digest, isPreview };
   const box = new ReloadBox(dir);

@@ -12,7 +12,7 @@ import { botStatusMessage } from './botStatusText.ts';
 import type { BookedFill } from '../inspect/exportColumns.ts';
 import { fillsOf, ledgerAt } from '../inspect/exportLedger.ts';
 import { explain } from '../inspect/explain.ts';
-import { lastConfigOf } from '../inspect/halt.ts';
+import { lastConfigOf } from '../inspect/botOfFolder.ts';
 import { sortedByTime } from '../inspect/ledgerProfit.ts';
 import { booksReportJson, ledgerReports } from '../inspect/booksReport.ts';
 import { briefReport, type DaysAsked, type ProfitReport } from '../inspect/profitReport.ts';

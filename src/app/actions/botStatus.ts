@@ -22,7 +22,7 @@ import type { DiskTrouble } from '../../live/files/diskTrouble.ts';
 import { ordersSeenIn, type OrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { actionsIn, type ActionEntry } from './actionJournal.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
-import { frozenText, holdersOf, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
+import { frozenText, goneText, holdersOf, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
 import { elsewhereNow, whyNotQuoted } from '../inspect/elsewhereNow.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
 import { lastMoment, printedProfit, profitAt, profitsOfOthers } from '../inspect/profitNow.ts';
@@ -170,7 +170,7 @@ export function statusAt(
     note:
       moment instanceof UsageError
         ? moment.message
-        : (replayed?.difference ?? replayed?.note ?? frozenText(dir, at, ranFileOf(replayed))),
+        : (replayed?.difference ?? replayed?.note ?? frozenText(dir, at, ranFileOf(replayed)) ?? goneText(dir, at)),
   };
 }
 

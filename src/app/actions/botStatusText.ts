@@ -1,6 +1,8 @@
 /** Text of a bot's status, normally at most fifteen rows of eighty columns. */
 import { counted, moneyOf, shortDecimal, type Millis } from '../../core/index.ts';
 import { leadText, type ShownElsewhere, type ShownHedging } from '../../console/index.ts';
+import { isPaperState } from '../../live/state/paperMark.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
 import { profitPartsText, profitSentenceOf, signedCents } from '../../messages/shownProfit.ts';
@@ -13,9 +15,9 @@ const NAME = 11;
 /** Row of the status: a name and its text, of any length. */
 type StatusRow = readonly [name: string, text: string];
 
-/** Returns the status as text. `where`: state directory, shown instead of the name if the bot has never run. */
+/** Returns the status as text. `where`: state directory of the bot, shown instead of its name if it has never run. */
 export function botStatusText(of: BotStatus, where: string): string {
-  const { title, rows } = statusRows(of, where);
+  const { title, rows } = statusRows(of, where, remedyIn(where));
   return [
     // The rest of a long title is indented further than the names of the rows.
     ...wrapped(title, WIDTH - 4).map((part, i) => `${i === 0 ? '' : '    '}${part}`),
@@ -27,11 +29,24 @@ export function botStatusText(of: BotStatus, where: string): string {
 
 /** Returns the status as text for a narrow screen, which wraps its lines itself. */
 export function botStatusMessage(of: BotStatus, where: string): string {
-  const { title, rows } = statusRows(of, where);
+  const { title, rows } = statusRows(of, where, ON_THE_MACHINE);
   return [title, ...rows.map(([name, text]) => `${name}: ${text}`)].join('\n');
 }
 
-function statusRows(of: BotStatus, where: string): { readonly title: string; readonly rows: readonly StatusRow[] } {
+/** Returns how to cancel the orders of a bot without a heartbeat, for a person at its machine. */
+const remedyIn = (dir: string): string =>
+  isPaperState(dir)
+    ? 'they are on paper, and the next start cancels them'
+    : `cancel all orders with: ${ownCommand('halt --cancel', { stateDir: dir })}`;
+
+/** The same for a person who reads this elsewhere, and does not need the folders of the machine. */
+const ON_THE_MACHINE = 'cancel all orders on its machine, with puntas halt --cancel';
+
+function statusRows(
+  of: BotStatus,
+  where: string,
+  remedy: string,
+): { readonly title: string; readonly rows: readonly StatusRow[] } {
   const { run, heldBy, lastAction, note, disk, profit } = of;
   const others = of.otherBooks ?? [];
   const books = [...(run === null ? [] : [run]), ...others].map(({ book }) => book);
@@ -57,7 +72,7 @@ function statusRows(of: BotStatus, where: string): { readonly title: string; rea
     ['actions', lastAction === null ? 'no command or console action is recorded' : lastText(lastAction)],
     ...(note === null ? [] : [['note', note] as const]),
   ];
-  return { title: `${name}: ${lifeText(of)}`, rows };
+  return { title: `${name}: ${lifeText(of, remedy)}`, rows };
 }
 
 /** Returns the rows of one of several books. */
@@ -181,7 +196,7 @@ function hedgesText({ last, currency }: ShownHedging): string {
 
 const signed = (bps: number): string => `${bps > 0 ? '+' : ''}${bps.toFixed(1)}`;
 
-function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): string {
+function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus, remedy: string): string {
   const recorded = recordedTo === null ? '' : `; last recorded ${ago(at - recordedTo)} ago`;
   const since = bot.since === null ? '' : ` since ${time(bot.since)} (${ago(at - bot.since)})`;
   const number = run === null ? '' : `, run ${run.number}`;
@@ -191,20 +206,20 @@ function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): st
     case 'stopped':
       return `not running; stopped cleanly ${ago(bot.beatAgoMs ?? 0)} ago${number}`;
     case 'silent':
-      return `NO HEARTBEAT for ${ago(bot.beatAgoMs ?? 0)}, and the bot was not stopped${disk === null ? '' : ` (it may still be running, but cannot write a heartbeat to its state directory: ${disk})`}: ${leftText(at, openOrders)}`;
+      return `NO HEARTBEAT for ${ago(bot.beatAgoMs ?? 0)}, and the bot was not stopped${disk === null ? '' : ` (it may still be running, but cannot write a heartbeat to its state directory: ${disk})`}: ${leftText(at, openOrders, remedy)}`;
     case 'never ran':
       return 'no bot has run with this state directory yet';
   }
 }
 
-function leftText(now: Millis, { count, at, by }: BotStatus['openOrders']): string {
+function leftText(now: Millis, { count, at, by }: BotStatus['openOrders'], remedy: string): string {
   if (count === 0)
     return `no open orders, verified by ${by === 'sentinel' ? 'the sentinel' : by} ${ago(now - (at ?? now))} ago`;
   const known =
     count === null
       ? 'orders may still be open'
       : `${counted(count, 'order of the bot was', 'orders of the bot were')} open ${ago(now - (at ?? now))} ago`;
-  return `${known}; cancel all orders with puntas halt --cancel`;
+  return `${known}; ${remedy}`;
 }
 
 /**

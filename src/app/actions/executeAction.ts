@@ -8,7 +8,8 @@ import { pauseInForce } from '../../live/safety/pauseWatch.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { RequestBox } from '../../live/mailbox/mailbox.ts';
 import { askReload } from './askReload.ts';
-import { lifeOf, silenceText } from '../inspect/botLife.ts';
+import { lifeOf, mayRun, silenceText } from '../inspect/botLife.ts';
+import { notRunningText } from '../inspect/botOfFolder.ts';
 import { latchHalt } from '../inspect/halt.ts';
 import { reduce } from '../inspect/stateCommands.ts';
 import { ownCommand, type WhichBook, type WhichBot } from '../../messages/ownCommand.ts';
@@ -100,12 +101,12 @@ async function done(
     case 'pause':
       return { end: 'done', lines: [...pause(bot, ask, clock.now()), ...silence(bot, clock)] };
     case 'reduce':
-      return { end: 'done', lines: [reduce(bot, reason, clock.now(), by), ...silence(bot, clock)] };
+      return { end: 'done', lines: [reduce(bot, reason, clock.now(), by), ...unheard(bot, clock)] };
     case 'resume':
-      return { end: 'done', lines: [resumeOnce(bot, ask, clock.now())] };
+      return { end: 'done', lines: [resumeOnce(bot, ask, clock.now()), ...notRunning(bot, clock)] };
     case 'halt': {
       const { text, isLatched } = latchHalt(bot, reason, clock.now(), by);
-      return { end: isLatched ? 'done' : 'refused', lines: [text, ...silence(bot, clock)] };
+      return { end: isLatched ? 'done' : 'refused', lines: [text, ...unheard(bot, clock)] };
     }
     case 'flatten':
       return { end: 'done', lines: flatten(bot, ask, clock.now()) };
@@ -116,6 +117,10 @@ async function done(
 
 /** Returns a line if no bot shows that it can execute the action, although none was stopped; otherwise no line. */
 const silence = (bot: WhichBot, clock: Clock): readonly string[] => [silenceText(bot, clock.now()) ?? []].flat();
+/** Returns a line if no bot is running; otherwise no line. */
+const notRunning = ({ stateDir }: WhichBot, clock: Clock): readonly string[] =>
+  [notRunningText(stateDir, clock.now()) ?? []].flat();
+const unheard = (bot: WhichBot, clock: Clock): readonly string[] => [...silence(bot, clock), ...notRunning(bot, clock)];
 
 /**
  * Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns lines about the pause, a
@@ -131,10 +136,9 @@ function pause(bot: WhichBook, { reason, by, untilMs }: PauseAsk, at: Millis): r
   const until = end === null ? '' : `until ${end.text}, or `;
   const [paused, there] = book === undefined ? ['paused', ''] : [`paused ${book}`, ` ${book}`];
   const { state } = lifeOf(stateDir, at);
-  const held =
-    state === 'runs' || state === 'silent'
-      ? `${paused}; within seconds ${state === 'runs' ? 'the' : 'a running'} bot cancels its orders${book === undefined ? '' : ` in ${book}`} and stops quoting${there}`
-      : `${paused}; the bot is not running, and after its next start it will not quote${there}`;
+  const held = mayRun(stateDir, at)
+    ? `${paused}; within seconds ${state === 'runs' ? 'the' : 'a running'} bot cancels its orders${book === undefined ? '' : ` in ${book}`} and stops quoting${there}`
+    : `${paused}; the bot is not running, and after its next start it will not quote${there}`;
   const levels = [['the bot', whole] as const, ...(book === undefined ? [] : [[book, latch] as const])];
   const botPause = book === undefined ? null : pauseInForce(whole, stateDir, at);
   const also = (of: string, what: string, stop: Halt | null): readonly string[] =>
@@ -153,17 +157,14 @@ function pause(bot: WhichBook, { reason, by, untilMs }: PauseAsk, at: Millis): r
  * @throws UsageError if the last run was accelerated and no bot is running, because the clock of the next run is
  * unknown.
  */
-function endOfPause(
-  { stateDir }: WhichBot,
-  untilMs: Millis,
-  now: Millis,
-): { readonly at: Millis; readonly text: string } {
+function endOfPause(bot: WhichBot, untilMs: Millis, now: Millis): { readonly at: Millis; readonly text: string } {
+  const { stateDir } = bot;
   const clock = botClockIn(stateDir);
   const wall = new Date(untilMs).toISOString();
   if (clock.speed === 1) return { at: untilMs, text: wall };
   if (lifeOf(stateDir, now).state !== 'runs')
     throw new UsageError(
-      `--for: no bot is running, and the last run ran at ${counted(clock.speed, 'time')} real time, so the end of the pause is unknown; pause the bot without --for, and end the pause with puntas resume`,
+      `--for: no bot is running, and the last run ran at ${counted(clock.speed, 'time')} real time, so the end of the pause is unknown; pause the bot without --for, and end the pause with: ${ownCommand('resume', bot)}`,
     );
   const at = clock.at(untilMs);
   return {

@@ -5,7 +5,7 @@ import { bookRoute, hedgeViewOf } from '../../hedge/index.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
-import { lastConfigOf } from '../inspect/halt.ts';
+import { lastConfigOf } from '../inspect/botOfFolder.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 import { hedgePlanOf } from '../../wiring/bot.ts';
@@ -28,7 +28,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   const venues = plan.venues.join(', ');
   const limits = `each hedge uses the cheapest route (${venues}) and costs at most ${plan.rules.costMaxBps} bps (hedge.costMaxBps); all hedges together cost at most --max-cost`;
   const beyond = `inventory is ${what} ${inventory > 0n ? 'above' : 'below'} its target`;
-  const after = 'until you run puntas resume, the bot quotes only to reduce inventory';
+  const after = 'until you resume, the bot quotes only to reduce inventory';
   if (!plan.venues.includes('book'))
     return [
       beyond,
@@ -54,7 +54,7 @@ const CENT = 10n ** 16n;
 const centsCeil = (sum: bigint) => money(-(-sum / CENT) * CENT + (sum > 0n && sum % CENT !== 0n ? CENT : 0n));
 
 const NO_HEDGER =
-  'this bot has no hedge section, so only fills of its quotes reduce inventory; to quote only the side that reduces inventory, run: puntas reduce';
+  'this bot has no hedge section, so only fills of its quotes reduce inventory; to quote only the side that reduces inventory, use the action reduce';
 
 /**
  * Requests that the hedger close all inventory, and makes the bot reduce-only. Returns the lines for the operator: the

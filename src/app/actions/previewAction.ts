@@ -9,7 +9,7 @@ import { askReload } from './askReload.ts';
 import { assertBookStopsRead, holdersOf, holderText, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
 import { replayedMoment, type ReplayedMoment } from '../inspect/explain.ts';
 import { timeText } from '../../messages/timeText.ts';
-import type { WhichBot } from '../../messages/ownCommand.ts';
+import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { assertBookKnown, bookOfAsk } from './actionBook.ts';
@@ -119,7 +119,7 @@ function standing(dir: string, ask: ActionAsk, now: Millis): readonly string[] {
   assertBookStopsRead(dir);
   const kept = keptBy(ask, holders);
   return holders.map(held => {
-    const stays = held.book === ask.book ? 'would stay in force until a second puntas resume' : 'would stay in force';
+    const stays = held.book === ask.book ? 'would stay in force until a second resume' : 'would stay in force';
     return `${holderText(held)} (${held.reason}) ${kept.includes(held) ? stays : 'would be lifted'}`;
   });
 }
@@ -156,7 +156,9 @@ function quotesThen(
   notes: readonly string[],
 ): readonly string[] {
   if (life.state !== 'runs')
-    return [`no bot is running (${life.state === 'silent' ? 'no heartbeat' : life.state}): ${AT_START[ask.action]}`];
+    return [
+      `no bot is running (${life.state === 'silent' ? 'no heartbeat' : life.state}): ${atStart(ask.action, dir)}`,
+    ];
   if (recordingsIn(dir).length === 0) return ['the effect is unknown, because the bot has no recording yet'];
   // A book that the last run does not quote has no quotes to show.
   if (notes.length > 0) return [];
@@ -193,12 +195,16 @@ function quotesThen(
 const previewAfter = ({ action }: ActionAsk, { engine, setup, rules, seen }: ReplayedMoment, at: Millis): Preview =>
   action === 'resume' ? nextPreview(setup, rules, engine, at, seen.reference) : engine.book.preview(at);
 
+/** Returns the effect of an action while no bot is running. */
+const atStart = (action: EngineAsk['action'], stateDir: string): string =>
+  action === 'cancel' ? `${AT_START.cancel}: ${ownCommand('halt --cancel', { stateDir })}` : AT_START[action];
+
 const AT_START: Readonly<Record<Exclude<ActionName, 'set'>, string>> = {
   pause: 'the action takes effect at the next start',
   reduce: 'the action takes effect at the next start',
   halt: 'the action takes effect at the next start',
   resume: 'the action takes effect at the next start',
-  cancel: 'no process would cancel orders; cancel open orders with puntas halt --cancel',
+  cancel: 'no process would cancel orders; cancel open orders with',
   reload: 'the bot reads the configuration file at its next start',
   flatten: 'after the next start of the bot, the hedger closes all inventory',
 };

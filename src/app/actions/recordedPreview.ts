@@ -3,7 +3,7 @@ import { booksOf, configOfBooks, symbolsOf, type Config } from '../../config.ts'
 import type { EngineEvent, Millis } from '../../core/index.ts';
 import type { CompleteTrades } from '../../live/market/pastTrades.ts';
 import { TradesOfRun } from '../../live/market/recordedTrades.ts';
-import { lastConfigOf } from '../inspect/halt.ts';
+import { lastConfigOf } from '../inspect/botOfFolder.ts';
 import { replayedMoment, type ReplayedMoment } from '../inspect/explain.ts';
 import { nextPreviews, pastTradesOfRun, quotesBeside, quotesNothing } from '../run/nextQuotes.ts';
 import { withOwn } from '../run/reloading.ts';

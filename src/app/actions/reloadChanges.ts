@@ -9,7 +9,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import { configOfText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { lifeOf } from '../inspect/botLife.ts';
-import { lastConfigOf } from '../inspect/halt.ts';
+import { lastConfigOf } from '../inspect/botOfFolder.ts';
 import { changeText, comparableTo, digestOf, refusedChanges, reloadDigestOf } from '../run/reloading.ts';
 import { nextStartText } from '../run/strategyApproval.ts';
 import { withoutSecrets } from './botReads.ts';

@@ -28,7 +28,7 @@ import { configOfText, readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { AbsentBot, UnansweredRequest } from '../inspect/askBot.ts';
 import { askReload } from './askReload.ts';
-import { lastConfigOf } from '../inspect/halt.ts';
+import { lastConfigOf } from '../inspect/botOfFolder.ts';
 import { changeText, digestOf, reloadDigestOf } from '../run/reloading.ts';
 import { actionsIn, isAskedChange, noteAction } from './actionJournal.ts';
 import { reloadedFile } from './reloadChanges.ts';

@@ -7,7 +7,7 @@ import { configChanges, withFileIn, type Config } from '../../config.ts';
 import { textOfError, type Millis } from '../../core/index.ts';
 import { tradedConfigOfText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { lastConfigOf } from '../inspect/halt.ts';
+import { lastConfigOf } from '../inspect/botOfFolder.ts';
 import { harmless } from '../run/childProcess.ts';
 import { changeText, comparableTo, concerns, isOwnStrategyKey } from '../run/reloading.ts';
 import { problemLines, quoteLines, recordedNow, recordedPreviews } from './recordedPreview.ts';

@@ -56,6 +56,9 @@ export function lifeOf(dir: string, now: Millis): BotLife {
   };
 }
 
+/** Whether the bot of a state directory may be running: it has started and was not stopped. */
+export const mayRun = (dir: string, now: Millis): boolean => ['runs', 'silent'].includes(lifeOf(dir, now).state);
+
 /**
  * Returns the process of a silent bot that exists but does not react, as text with the command that ends it; `null` if
  * there is none, or if a disk problem may be the reason for the missing heartbeat. `strategyFile`: name of its strategy
@@ -68,6 +71,13 @@ export function frozenText(dir: string, now: Millis, strategyFile: string | null
   const { pid } = record.process;
   const cause = strategyFile === null ? '' : `; look for a loop in the strategy file ${strategyFile}`;
   return `the bot's process ${pid} exists but does not react; signals may have no effect, so end it with kill -9 ${pid}${cause}`;
+}
+
+/** Returns a line about a silent bot whose process has ended; `null` if it has not, or if that is unknown. */
+export function goneText(dir: string, now: Millis): string | null {
+  const record = readHeartbeat(dir, 'bot');
+  if (record?.process === undefined || lifeOf(dir, now).state !== 'silent' || isThere(record) !== false) return null;
+  return `the bot's process ${record.process.pid} has ended without a stop; at its next start, the bot cancels the orders that it left`;
 }
 
 /** Returns a line about a bot without a heartbeat, for an action that such a bot may not execute; otherwise `null`. */

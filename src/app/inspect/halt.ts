@@ -2,9 +2,8 @@
  * `puntas halt`: the kill command. It writes the halt to disk and, if requested, cancels the bot's orders, whether a
  * bot runs or not.
  */
-import { existsSync } from 'node:fs';
 import { sleep, type Clock, type Exchange, type Millis, type Outcome, textOfError } from '../../core/index.ts';
-import { isTrialOrder, otherBooksOf, otherBooksWith, recordedConfig, type Config } from '../../config.ts';
+import { otherBooksOf, otherBooksWith, type Config } from '../../config.ts';
 import { cancelAll, cutText, ordersQuery } from '../../live/safety/cancelAllAndVerify.ts';
 import { readHeartbeat } from '../../live/safety/heartbeat.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
@@ -12,15 +11,14 @@ import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { ConnectivityLog } from '../../live/connectivityLog.ts';
-import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import { lookInto, nonceMarkOf } from '../../live/state/stateSummary.ts';
 import { clientOf, isNonceRefused, sentBesideBot, type VenueAccess } from '../../wiring/bot.ts';
 import { checkedReason } from '../../messages/reason.ts';
-import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
+import { requireStateFolder } from '../../wiring/usageError.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { ownCommand, type WhichBook } from '../../messages/ownCommand.ts';
-import { otherStopsText, sourceOfStop } from './botLife.ts';
+import { mayRun, otherStopsText, sourceOfStop } from './botLife.ts';
 
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
 
@@ -54,36 +52,23 @@ export function latchHalt(which: WhichBook, said: string, at: Millis, who?: stri
       };
     const why = textOfError(error);
     return {
-      text: `${stateDir}: THE HALT COULD NOT BE WRITTEN TO DISK (${why}); ${book === undefined ? 'stop the process of the bot, or the bot continues to trade' : `halt the whole bot, for whose halt space is reserved, or ${book} continues to trade: puntas halt without --book`}`,
+      text: `${stateDir}: THE HALT COULD NOT BE WRITTEN TO DISK (${why}); ${book === undefined ? 'stop the process of the bot, or the bot continues to trade' : `halt the whole bot, for whose halt space is reserved, or ${book} continues to trade: ${ownCommand('halt', { configFile: which.configFile, stateDir })}`}`,
       ...{ code: EXIT.leftOrders, isLatched: false },
     };
   }
+  const isOver = !mayRun(stateDir, at);
+  const [halted, there] = book === undefined ? ['halted', ''] : [`halted ${book}`, ` ${book}`];
+  const effect = isOver
+    ? `after its next start, the bot does not quote${there}`
+    : book === undefined
+      ? 'a running bot cancels its orders and stops quoting within seconds, and stays halted after a restart'
+      : `a running bot cancels its orders in ${book} and stops quoting there within seconds, also after a restart`;
+  const others = book === undefined ? '' : '; its other books continue';
+  const also = book === undefined ? '' : otherStopsText(which, 'halt', at);
   return {
-    text:
-      book === undefined
-        ? `halted: a running bot cancels its orders and stops quoting within seconds, and stays halted after a restart; ${lift}`
-        : `halted ${book}: a running bot cancels its orders in ${book} and stops quoting there within seconds, also after a restart; its other books continue; ${lift}${otherStopsText(which, 'halt', at)}`,
+    text: `${halted}: ${effect}${others}; ${lift}${also}`,
     ...{ code: EXIT.clean, isLatched: true },
   };
-}
-
-/**
- * Returns the configuration of the last recorded run that is not a trial order. If all runs are trial orders, returns
- * the configuration of the last.
- */
-export function lastConfigOf(stateDir: string): Config {
-  let trial: Config | null = null;
-  for (const { run } of existsSync(stateDir) ? recordingsIn(stateDir).toReversed() : []) {
-    const of = recordedRunOf(stateDir, run);
-    if (of === null) break;
-    const config = recordedConfig(of.setup);
-    if (!isTrialOrder(config)) return config;
-    trial ??= config;
-  }
-  if (trial !== null) return trial;
-  throw new UsageError(
-    `${stateDir}: no recorded run shows at which exchange the bot trades; pass its YAML file with -c FILE`,
-  );
 }
 
 /**

@@ -12,7 +12,7 @@ import { venueOf } from '../../wiring/venueRegistry.ts';
 import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { ownCommand, type WhichBook, type WhichBot } from '../../messages/ownCommand.ts';
-import { assertBookStopsRead, holdersOf, holderText, otherStopsText, sourceOfStop } from './botLife.ts';
+import { assertBookStopsRead, holdersOf, holderText, mayRun, otherStopsText, sourceOfStop } from './botLife.ts';
 
 /**
  * Replays recorded runs (the last run, or all) and prints for each whether its commands equal the recorded commands.
@@ -82,7 +82,8 @@ export function reduce(which: WhichBook, said: string, at: Millis, who?: string)
     book === undefined
       ? ['reduce-only', 'quotes only to reduce inventory']
       : [`reduce-only for ${book}`, `quotes ${book} only to reduce inventory, while its other books continue`];
-  return `${what}: within seconds, a running bot ${quotes}, until you resume with: ${lift}${also}`;
+  const when = mayRun(dir, at) ? 'within seconds, a running bot' : 'after its next start, the bot';
+  return `${what}: ${when} ${quotes}, until you resume with: ${lift}${also}`;
 }
 
 /**
@@ -100,7 +101,7 @@ export function resume(which: WhichBook, said: string, at: Millis, who?: string)
     book === undefined ? held.book !== undefined : held.book === undefined,
   );
   if (others.length === 0) return told;
-  const lift = book === undefined ? '--book' : 'puntas resume without --book';
+  const lift = book === undefined ? '--book' : ownCommand('resume', { ...which, book: undefined });
   return `${told}; still in force: ${others.map(held => `${holderText(held)} (${held.reason})`).join(', ')}; to resume, use ${lift}`;
 }
 

@@ -10,22 +10,32 @@ import type { FrozenBot } from './frozenProcess.ts';
 import { SuspectFiles } from './suspectFiles.ts';
 
 /** Data of the thread. `turns` changes at each turn of the event loop. */
-export type FreezeWatched = { readonly turns: SharedArrayBuffer; readonly bot: FrozenBot };
+export type FreezeWatched = {
+  readonly turns: SharedArrayBuffer;
+  readonly bot: FrozenBot;
+  /** Words with which the user starts this program: `puntas` or `npx puntas`. */
+  readonly command: string;
+};
 
 /** Interval in which the main thread shows that its event loop turns, in ms. */
 const TURN_MS = 200;
 
 export class FreezeWatch {
   readonly #warn: (line: string) => void;
+  readonly #command: string;
   readonly #turns = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #view = new Int32Array(this.#turns);
   #thread: Worker | null = null;
   readonly #files = new SuspectFiles();
   #which: WhichBot | null = null;
 
-  /** Creates a watch that does nothing until `start`. `warn` receives why the process is not watched any more. */
-  constructor(warn: (line: string) => void) {
+  /**
+   * Creates a watch that does nothing until `start`. `warn` receives why the process is not watched any more; `command`:
+   * words with which the user starts this program.
+   */
+  constructor(warn: (line: string) => void, command: string) {
     this.#warn = warn;
+    this.#command = command;
   }
 
   /**
@@ -55,7 +65,7 @@ export class FreezeWatch {
 
   #threadOf(bot: FrozenBot): Worker {
     const thread = new Worker(new URL('./freezeWatchThread.js', import.meta.url), {
-      workerData: { turns: this.#turns, bot } satisfies FreezeWatched,
+      workerData: { turns: this.#turns, bot, command: this.#command } satisfies FreezeWatched,
       env: {},
     });
     thread.on('error', error =>

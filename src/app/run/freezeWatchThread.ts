@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { endFrozen, FrozenTurns, haltFrozen, TICK_MS, type FrozenBot } from './frozenProcess.ts';
 import type { FreezeWatched } from './freezeWatch.ts';
 
-const { turns, bot: first } = workerData as FreezeWatched;
+const { turns, bot: first, command } = workerData as FreezeWatched;
 let bot = first;
 parentPort?.on('message', (next: FrozenBot) => (bot = next));
 
@@ -13,5 +13,6 @@ const checks = setInterval(() => {
   const { user, system } = process.cpuUsage();
   if (!count.tick(Atomics.load(view, 0), (user + system) / 1_000)) return;
   clearInterval(checks);
-  endFrozen(haltFrozen(bot, Date.now()));
+  // The line is written past the output that names the command as the user types it.
+  endFrozen(haltFrozen(bot, Date.now()).replace(/(?<=: )puntas /g, `${command} `));
 }, TICK_MS);

@@ -12,7 +12,7 @@ import { realClock } from '../../live/realClock.ts';
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
-import { lastConfigOf } from '../inspect/halt.ts';
+import { lastConfigOf } from '../inspect/botOfFolder.ts';
 
 /** Watches the bot until the signal is aborted. */
 export async function sentinel(

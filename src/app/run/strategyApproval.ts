@@ -7,6 +7,7 @@ import { booksOf, strategyHashIn, strategyPinIn, type Config, type FoundStrategy
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { configOfText, type StrategyApproval } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { approvedStrategiesIn, type RanStrategyFile } from './approvedStrategy.ts';
 import { isFrozenBy } from './frozenProcess.ts';
@@ -64,7 +65,7 @@ export function assertNotFrozen({ file, name }: FoundStrategyFile, stateDir: str
   const halt = latchIn(stateDir).read();
   if (halt !== null && isFrozenBy(name, halt))
     throw new UnapprovedStrategy(
-      `${file}: ${halt.reason}, and trading is halted; correct the file, or end the halt with puntas resume to run it again`,
+      `${file}: ${halt.reason}, and trading is halted; correct the file, or end the halt to run it again: ${ownCommand('resume', { stateDir })}`,
     );
 }
 

@@ -16,7 +16,8 @@ import {
 } from '../../app/watch/watchStatus.ts';
 import { shownLines } from '../../core/text/shownText.ts';
 import { progress } from '../../app/inspect/explain.ts';
-import { cancelOwn, lastConfigOf, nothingToCancel } from '../../app/inspect/halt.ts';
+import { lastConfigOf } from '../../app/inspect/botOfFolder.ts';
+import { cancelOwn, nothingToCancel } from '../../app/inspect/halt.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { jsonWithOldNames } from '../../messages/oldNames.ts';

@@ -2,7 +2,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
+import { assertNotOnPaper, assertOwnFolder } from '../../app/inspect/botOfFolder.ts';
 import type { Config } from '../../config.ts';
+import { realClock } from '../../live/realClock.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { readConfig } from '../../wiring/configFile.ts';
@@ -27,7 +29,7 @@ export const ofBot = (command: Command, needs: 'either' | 'file' = 'either'): Co
     .option('--state <dir>', 'state directory (default: state.dir)')
     .addOption(new Option('--paper', 'use the state directory of paper runs').default(false).conflicts('state'));
 
-/** Returns the selected state directory. Throws `UsageError` if there is none. */
+/** Returns the selected state directory. Throws `UsageError` if there is none, or if another bot has used it. */
 export const folderOf = (flags: BotFlags): string => selected(flags).dir;
 
 /**
@@ -43,7 +45,8 @@ export function folderToRead(flags: BotFlags): string {
 
 /**
  * Returns the state directory, and the configuration that names it; `file` is `null` if --state names the directory. A
- * given configuration is read even with --state, so that its errors are reported.
+ * given configuration is read even with --state, so that its errors are reported. A directory that the configuration names
+ * must be of the bot of the configuration; with --state, the operator has chosen it.
  */
 function selected({ config, state, paper = false }: BotFlags): { readonly dir: string; readonly file: Config | null } {
   const file = config === undefined ? null : readConfig(config);
@@ -52,16 +55,34 @@ function selected({ config, state, paper = false }: BotFlags): { readonly dir: s
     throw new UsageError(
       `pass the configuration of the bot with -c FILE, or its state directory with --state DIR${foundHere()}`,
     );
-  return { dir: paper ? file.paper.stateDir : file.state.dir, file };
+  assertPaper(file, paper);
+  const dir = paper ? file.paper.stateDir : file.state.dir;
+  assertOwnFolder(config ?? '', file, dir);
+  return { dir, file };
 }
 
-/** Returns the selected bot. Throws `UsageError` if there is none. */
-export const whichBot = (options: BotFlags): WhichBot => ({
+/**
+ * Checks that a configuration for paper trading only is used with --paper.
+ * @throws UsageError if it is not.
+ */
+export function assertPaper(config: Pick<Config, 'paper'>, isPaper: boolean): void {
+  if (config.paper.only && !isPaper)
+    throw new UsageError('this configuration is for paper trading only (paper.only); add --paper');
+}
+
+/**
+ * Returns the bot that an action is meant for. Throws `UsageError` if there is none, or if only the paper bot of the
+ * configuration runs and --paper is missing.
+ */
+export function whichBot(options: BotFlags): WhichBot {
+  const { dir, file } = selected(options);
+  const isLive = options.state === undefined && options.paper !== true;
+  if (isLive && file !== null && options.config !== undefined)
+    assertNotOnPaper(options.config, file, realClock().now());
   // Commands in messages must name the state directory used here, because the configuration file names the directory of
   // a live run.
-  configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
-  stateDir: folderOf(options),
-});
+  return { configFile: isLive ? options.config : undefined, stateDir: dir };
+}
 
 /** Maximum number of state directories that a message names. */
 const FOUND_SHOWN = 5;

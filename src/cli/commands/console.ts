@@ -10,7 +10,7 @@ import { portFlag, several } from '../terminal/flags.ts';
 import { version } from '../terminal/version.ts';
 import { signalsToStop, untilStopped } from '../terminal/signals.ts';
 import { print, printError } from '../terminal/output.ts';
-import { ofBot, paperHint } from './botFlags.ts';
+import { folderOf, ofBot, paperHint } from './botFlags.ts';
 
 type ConsoleFlags = {
   config: string;
@@ -37,7 +37,7 @@ export function addConsoleCommand(program: Command): void {
       const { config: file, state, paper } = flags;
       const signals = signalsToStop('leaving', EXIT.clean);
       const given = readConfig(file);
-      const config = { ...given, state: { dir: state ?? (paper ? given.paper.stateDir : given.state.dir) } };
+      const config = { ...given, state: { dir: folderOf(flags) } };
       const { host, port, allowedHosts } = { ...CONSOLE_DEFAULTS, allowedHosts: [], ...given.console };
       const hint = state === undefined && !paper ? paperHint(given) : null;
       if (hint !== null) printError(hint);

@@ -9,7 +9,7 @@ import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { print, printError } from '../terminal/output.ts';
 import { signalsToStop, untilStopped } from '../terminal/signals.ts';
-import { ofBot, paperHint } from './botFlags.ts';
+import { folderOf, ofBot, paperHint } from './botFlags.ts';
 
 type RemoteFlags = { config: string; state?: string; paper: boolean };
 
@@ -19,9 +19,11 @@ type RemoteFlags = { config: string; state?: string; paper: boolean };
  */
 export function addRemoteCommand(program: Command): void {
   ofBot(program.command('remote').description('take commands from a Telegram chat'), 'file').action(
-    async ({ config: file, state, paper }: RemoteFlags) => {
+    async (flags: RemoteFlags) => {
+      const { config: file, state, paper } = flags;
       const signals = signalsToStop('leaving', EXIT.clean);
       const given = readConfig(file);
+      const dir = folderOf(flags);
       const { alerts } = given;
       if (alerts?.telegram?.remote === undefined)
         throw new UsageError(
@@ -29,7 +31,7 @@ export function addRemoteCommand(program: Command): void {
         );
       const { telegramToken: token } = alertSecrets({ ...alerts, webhook: undefined });
       keepHarmless(process.env);
-      const config = { ...given, state: { dir: state ?? (paper ? given.paper.stateDir : given.state.dir) } };
+      const config = { ...given, state: { dir } };
       const hint = state === undefined && !paper ? paperHint(given) : null;
       if (hint !== null) printError(hint);
       const { remoteControl } = await import('../../app/remote/remote.ts');

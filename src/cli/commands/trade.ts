@@ -8,6 +8,9 @@ import type { MovedState } from '../../app/actions/freshPaper.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText, readTradedText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { assertOwnFolder } from '../../app/inspect/botOfFolder.ts';
+import { assertPaper } from './botFlags.ts';
+import { ownCommandName } from '../terminal/commandName.ts';
 import type { RunResult } from '../../app/run/botProcess.ts';
 import { assertNoOldState } from '../../app/run/oldStateCheck.ts';
 import { FreezeWatch } from '../../app/run/freezeWatch.ts';
@@ -94,7 +97,7 @@ function addRun(program: Command): void {
       let moved: MovedState | null = null;
       const started = async () => {
         // Code of the file can freeze the process as soon as it runs, so the watch starts before it.
-        const freezes = new FreezeWatch(printError);
+        const freezes = new FreezeWatch(printError, ownCommandName);
         const named = options.state === undefined && options.paper !== true ? options.config : undefined;
         const assertApproved = startApproval(options.config ?? '', {
           ...{ state: options.state, isPaper: options.paper === true, warn: printError },
@@ -102,8 +105,7 @@ function addRun(program: Command): void {
         });
         const { config: configured, tapes, file, refusal } = await inputsOfStart(options, assertApproved);
         const given = withPaperState(configured, options);
-        if (given.paper.only && !options.paper)
-          throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
+        assertPaper(given, options.paper === true);
         if (!options.paper) {
           refuseUntried(given);
           refuseShortDelay(given);
@@ -302,6 +304,7 @@ function addSentinel(program: Command): void {
         throw new UsageError(
           `${config.state.dir} belongs to paper trading, which places no real orders and needs no sentinel`,
         );
+      if (options.state === undefined) assertOwnFolder(options.config, config, config.state.dir);
       const venue = remoteVenue(config.exchange);
       const log = logger(config.log.level, [venue.secret.reveal(), venue.key]);
       const ended = new AbortController();

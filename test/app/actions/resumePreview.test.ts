@@ -89,7 +89,7 @@ describe('the preview of a resume', () => {
           all.map(({ of, what }) => {
             if (of !== book) return 'would stay in force';
             return isPaused && what !== 'pause'
-              ? 'would stay in force until a second puntas resume'
+              ? 'would stay in force until a second resume'
               : 'would be lifted';
           }),
         );

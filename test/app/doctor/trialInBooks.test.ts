@@ -1,6 +1,6 @@
 /** The trial order of `puntas doctor` on an account with several books. */
 import { afterAll, expect, test } from 'vitest';
-import { lastConfigOf } from '../../../src/app/inspect/halt.ts';
+import { lastConfigOf } from '../../../src/app/inspect/botOfFolder.ts';
 import { doctor } from '../../../src/app/doctor/doctor.ts';
 import { isTrialOrder, symbolsOf } from '../../../src/config.ts';
 import { lineOf } from '../../../src/live/recording/recording.ts';

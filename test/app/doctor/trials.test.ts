@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { flatten } from '../../../src/app/actions/flatten.ts';
 import { hedges } from '../../../src/app/inspect/hedges.ts';
-import { lastConfigOf } from '../../../src/app/inspect/halt.ts';
+import { lastConfigOf } from '../../../src/app/inspect/botOfFolder.ts';
 import { BotProcess } from '../../../src/app/run/botProcess.ts';
 import { asTrialOrder, isTrialOrder } from '../../../src/config.ts';
 import { recorderIn, recordingsIn } from '../../../src/live/recording/recordings.ts';

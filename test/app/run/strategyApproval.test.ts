@@ -211,7 +211,7 @@ test('a file that froze the bot does not start again until a resume, pinned or n
   expect(started).toEqual([`${name} in ${stateDir}`]);
   const other = strategyFileOf('own.ts', `${OWN_STRATEGY}//`).name;
   haltFrozen({ stateDir, strategies: [other, name] }, 5);
-  const refused = `./own.ts: the strategy file ${other} or ${name} froze the bot with a loop in a timer or promise, and trading is halted; correct the file, or end the halt with puntas resume to run it again`;
+  const refused = `./own.ts: the strategy file ${other} or ${name} froze the bot with a loop in a timer or promise, and trading is halted; correct the file, or end the halt to run it again: puntas resume --state ${stateDir} --reason "..."`;
   expect(() => start()).toThrow(new UnapprovedStrategy(refused));
   expect(() => start(true)).toThrow(refused);
   const text = readFileSync(yaml, 'utf8');
