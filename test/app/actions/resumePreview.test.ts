@@ -88,9 +88,7 @@ describe('the preview of a resume', () => {
         expect(found).toEqual(
           all.map(({ of, what }) => {
             if (of !== book) return 'would stay in force';
-            return isPaused && what !== 'pause'
-              ? 'would stay in force until a second resume'
-              : 'would be lifted';
+            return isPaused && what !== 'pause' ? 'would stay in force until a second resume' : 'would be lifted';
           }),
         );
       }),

@@ -16,8 +16,10 @@ afterAll(() => rmSync(base, { recursive: true }));
 const clock = realClock();
 
 const config = sandboxConfig();
-const remote = (restUrl: string, venue = 'bitso'): Config =>
-  ({ ...config, exchange: { ...config.exchange, kind: 'remote', venue, restUrl } }) as Config;
+const remote = (restUrl: string, venue = 'bitso'): Config => ({
+  ...config,
+  exchange: { ...config.exchange, kind: 'remote', venue, restUrl },
+});
 const withBooks = (...symbols: readonly string[]): Config => ({
   ...config,
   book: symbols[0]!,
