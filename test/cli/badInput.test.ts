@@ -186,7 +186,17 @@ const CASES: Readonly<Record<string, Case>> = {
   'a duration without a unit': {
     args: () => ['run', '--for', '5'],
     code: 2,
-    says: /'--for <duration>' argument '5' is invalid\. expected a duration like 60s, 10m or 2h\. \(see (?:npx )?puntas --help\)/,
+    says: /'--for <duration>' argument '5' is invalid\. expected a duration like 60s, 10m or 2h \(see (?:npx )?puntas run --help\)/,
+  },
+  'a configuration without -c': {
+    args: () => ['run', 'my.yaml'],
+    code: 2,
+    says: /too many arguments for 'run'\. Expected 0 arguments but got 1; did you mean -c my\.yaml\? \(see (?:npx )?puntas run --help\)/,
+  },
+  'a second configuration without -c': {
+    args: () => ['run', '-c', 'my.yaml', 'your.yaml'],
+    code: 2,
+    says: /Expected 0 arguments but got 1 \(see (?:npx )?puntas run --help\)/,
   },
   'an unknown command': {
     args: () => ['frob'],
