@@ -44,7 +44,7 @@ export function pageServer(options: PageServerOptions): {
   const server = new GuardedServer({
     ...{ what, host, port, allowedHosts },
     remedies: {
-      portInUse: 'choose another port with --port, or 0 for any free port',
+      portInUse: `choose another port with ${what === 'console' ? 'console.port or ' : ''}--port, or 0 for any free port`,
       forbidden: 'choose a port of 1024 or above with --port',
       addressNotLocal: 'choose an available address with --host',
     },

@@ -153,7 +153,7 @@ describe('the console', () => {
     const address = other.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     await expect(serve('127.0.0.1', port)).rejects.toThrow(
-      `console: port 127.0.0.1:${port} is in use by another process; choose another port with --port, or 0 for any free port`,
+      `console: port 127.0.0.1:${port} is in use by another process; choose another port with console.port or --port, or 0 for any free port`,
     );
     await new Promise(resolve => other.close(resolve));
   });
