@@ -77,9 +77,15 @@ export function recordedTime(text: string): Millis {
 
 /** Parses a date and returns the start of the UTC day, in ms since 1970. */
 export function dayFlag(text: string): Millis {
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN;
-  if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a day like 2026-11-21.');
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? startOfDay(text) : Number.NaN;
+  if (Number.isNaN(at)) throw new InvalidArgumentError('expected a day like 2026-11-21.');
   return at;
+}
+
+/** Returns the start of a day like `2026-11-21`; NaN if its month lacks it. `Date.parse` reads February 30 as March 2. */
+function startOfDay(day: string): number {
+  const at = Date.parse(`${day}T00:00Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day) ? at : Number.NaN;
 }
 
 /** Parses ISO 8601, and times as Puntas prints them: `2026-11-20 14:05 UTC`. */
@@ -87,7 +93,8 @@ function isoTime(text: string): number {
   const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z| UTC|[+-]\d{2}:\d{2})?)?$/.exec(
     text,
   );
-  return match ? Date.parse(`${match[1]}T${match[2] ?? '00:00'}${(match[3] ?? 'Z').replace(' UTC', 'Z')}`) : Number.NaN;
+  if (match === null || Number.isNaN(startOfDay(match[1]!))) return Number.NaN;
+  return Date.parse(`${match[1]}T${match[2] ?? '00:00'}${(match[3] ?? 'Z').replace(' UTC', 'Z')}`);
 }
 
 /** Checks decimal text above zero and returns it unchanged. */
