@@ -17,7 +17,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
+import { parse, stringify } from 'yaml';
+import { actionsIn, noteAction } from '../../../src/app/actions/actionJournal.ts';
 import type { SetAsk } from '../../../src/app/actions/actions.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { assertFileApplied, plannedChange, recoverChange } from '../../../src/app/actions/setParameter.ts';
@@ -25,9 +26,10 @@ import { consoleActions, shownParameters } from '../../../src/app/console/consol
 import { consoleApi } from '../../../src/app/console/consoleApi.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
 import { Approvals } from '../../../src/console/index.ts';
-import { VirtualClock } from '../../../src/core/index.ts';
+import { VirtualClock, type Clock } from '../../../src/core/index.ts';
 import { Mailbox, ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
-import { shippedConfig } from '../../../src/wiring/configFile.ts';
+import { recorderIn } from '../../../src/live/recording/recordings.ts';
+import { configOfText, shippedConfig } from '../../../src/wiring/configFile.ts';
 import { advancing } from '../../live/world.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-set-'));
@@ -120,9 +122,10 @@ describe('a change of one of several books', () => {
     // A repeated request has its recorded result, the undo included.
     expect(await passing(executeAction(which, asked, clock))).toEqual(end);
     expect(bot.reloads).toBe(1);
-    await expect(passing(executeAction(which, { ...asked, book: 'btc_mxn' }, clock))).rejects.toThrow(
-      /another action was executed under this id/,
-    );
+    for (const other of [{ book: 'btc_mxn' }, { by: 'ben' }, { value: '14' }, { key: 'strategy.levels' }])
+      await expect(passing(executeAction(which, { ...asked, ...other }, clock))).rejects.toThrow(
+        /another action was executed under this id/,
+      );
     expect(end).toMatchObject({ undo: { key: KEY, value: '16', book: 'btc_usd' } });
     expect((await set('16', { book: 'btc_mxn' })).end).toBe('done');
     expect(text()).toBe(desk);
@@ -140,7 +143,8 @@ describe('a change of one of several books', () => {
     await refused('1', { key: 'limits.positionMax', book: 'btc_usd' }, /can only tighten a limit.*now 0\.1/);
     expect(text()).toBe(desk);
     expect((await set('1.5', { key: 'limits.positionMax', book: 'eth_mxn' })).end).toBe('done');
-    expect((await set('debug', { key: 'log.level' })).lines).toContain('log.level: "info" -> "debug"');
+    // Books share this key always, and not a section that each of them can have for itself.
+    expect((await set('debug', { key: 'log.level' })).lines).toEqual(['log.level: "info" -> "debug"', 'answer: taken']);
     const listed = (book?: string) => new Map(shownParameters(which, book).parameters.map(one => [one.key, one]));
     expect(listed('eth_mxn').get('limits.positionMax')).toMatchObject({ value: '1.5', books: ['eth_mxn'] });
     expect(listed('btc_mxn').get(KEY)).toMatchObject({ value: '16', books: ['btc_mxn', 'btc_usd'] });
@@ -271,6 +275,27 @@ describe('a change', () => {
     expect(await passing(recoverChange(which, clock))).toMatchObject({ end: 'done' });
     expect([left(), actionsIn(dir).length]).toEqual([[], 1]);
     expect((await set('14')).end).toBe('done');
+  });
+
+  test('that another process begins under its id while the bot is asked keeps the copy of the file for that process', async () => {
+    const of = scene();
+    of.clock.after(300, () => killed(of, 1, false, { id: 's-1' }));
+    await expect(of.set('13')).rejects.toThrow(/another change of a parameter is under way/);
+    expect([of.text(), of.bot.reloads]).toEqual([shipped, 0]);
+    expect(of.left().toSorted()).toEqual(['changing.json', 'config-before-s-1.yaml']);
+  });
+
+  test('of a file that cannot be replaced is refused with why, and restored as it was', async () => {
+    const of = scene();
+    mkdirSync(join(of.dir, '.my.yaml.s-1.new'));
+    const { end, lines } = await of.set('13');
+    expect([end, lines]).toEqual([
+      'refused',
+      [expect.stringMatching(/my\.yaml: cannot be written \(.+\)$/), `${of.file} has its earlier content`],
+    ]);
+    rmSync(join(of.dir, '.my.yaml.s-1.new'), { recursive: true });
+    expect([of.text(), of.bot.reloads, of.left()]).toEqual([shipped, 0, []]);
+    expect(actionsIn(of.dir)).toMatchObject([{ end: 'refused', lines, change: { to: '13' } }]);
   });
 
   test('of a file that was edited while the bot was asked is not undone over the edit', async () => {
@@ -429,15 +454,16 @@ const killed = (
   of: ReturnType<typeof scene>,
   pid: number,
   isWritten = true,
-  more: { readonly id?: string; readonly via?: 'api' } = {},
+  more: { readonly id?: string; readonly via?: 'api'; readonly host?: string; readonly book?: string } = {},
 ) => {
   const after = withSpread(13);
-  const { id = 'killed-1', via = 'console' } = more;
+  const { id = 'killed-1', via = 'console', host = hostname(), book } = more;
   writeFileSync(join(of.dir, `config-before-${id}.yaml`), shipped);
   expect(
     new Mailbox(of.dir, 'changing').putNew({
       ...{ id, at: of.clock.now(), by: 'ann', reason: 'a calm market', via, file: of.file, key: KEY },
-      ...{ from: '16', to: '13', before: digestOf(shipped), after: digestOf(after), host: hostname(), pid },
+      ...{ from: '16', to: '13', before: digestOf(shipped), after: digestOf(after), host, pid },
+      ...(book !== undefined && { book }),
     }),
   ).toBe(true);
   if (isWritten) writeFileSync(of.file, after);
@@ -525,6 +551,97 @@ describe('a kill', () => {
     expect(box.putNew({ ...record, id: 'next-1' })).toBe(true);
     await of.passing(recovering);
     expect(box.message()?.id).toBe('next-1');
+  });
+
+  test.each([
+    ['on a host that cannot be looked at, until five minutes are over', 1, 'elsewhere', 299_999],
+    ['on a host that cannot be looked at, however its clock is set', 1, 'elsewhere', -299_999],
+    ['that still runs, until five minutes are over', 1, hostname(), 299_999],
+  ] as const)('of a process %s is none', async (_, pid, host, ms) => {
+    const of = scene();
+    killed(of, pid, true, { host });
+    const at = of.clock.now();
+    const later = (by: number): Clock => ({
+      now: () => at + by,
+      elapsed: () => of.clock.elapsed(),
+      after: (wait, work) => of.clock.after(wait, work),
+    });
+    await expect(of.passing(recoverChange(of.which, later(ms)))).rejects.toThrow(/is under way/);
+    expect(of.text()).toBe(withSpread(13));
+    const over = recoverChange(of.which, later(ms + Math.sign(ms)));
+    expect(await of.passing(over)).toMatchObject({ end: 'refused' });
+    expect(of.text()).toBe(shipped);
+  });
+
+  test('that left a change under the id of this process is settled at once', async () => {
+    const of = scene();
+    killed(of, process.pid);
+    expect(await of.passing(recoverChange(of.which, of.clock))).toMatchObject({ end: 'refused' });
+    expect([of.text(), of.left()]).toEqual([shipped, []]);
+  });
+
+  test('between the journal and the record of the change leaves one line in the journal', async () => {
+    const of = scene();
+    killed(of, GONE);
+    of.bot.running = digestOf(withSpread(13));
+    noteAction(of.dir, of.clock.now(), { ...of.ask('13'), id: 'killed-1' }, { end: 'done', lines: ['as it was'] });
+    expect(await of.passing(recoverChange(of.which, of.clock))).toMatchObject({ end: 'done' });
+    expect([of.left(), actionsIn(of.dir).map(({ id, lines }) => [id, lines])]).toEqual([
+      [],
+      [['killed-1', ['as it was']]],
+    ]);
+  });
+
+  test('after the request of the reload takes the request back, so that no later bot applies the change', async () => {
+    const of = scene('deaf');
+    killed(of, GONE);
+    of.box.put({ id: 'killed-1', at: of.clock.now(), by: 'ann', reason: '', digest: null, isPreview: false });
+    expect(await of.passing(recoverChange(of.which, of.clock))).toMatchObject({ end: 'refused' });
+    expect([of.text(), of.box.waiting()]).toEqual([shipped, null]);
+  });
+
+  test('is not settled by the file of another bot, and names the file that it changed', async () => {
+    const of = scene();
+    killed(of, GONE);
+    const other = join(of.dir, 'other.yaml');
+    writeFileSync(other, shipped);
+    const { end, lines } = (await of.passing(recoverChange({ ...of.which, configFile: other }, of.clock)))!;
+    expect([end, lines]).toEqual([
+      'refused',
+      [expect.stringContaining(`${KEY} in ${of.file}; its earlier value was 16`)],
+    ]);
+    expect([of.text(), readFileSync(other, 'utf8')]).toEqual([withSpread(13), shipped]);
+  });
+
+  test('while no bot runs is done exactly if the last run of its book, or of the only one, had the value', async () => {
+    const books = ['btc_mxn', 'eth_mxn', 'btc_usd'] as const;
+    const tree = parse(desk) as { strategy: object; books: { symbol: string; strategy?: object }[] };
+    for (const [had, book] of [
+      ...books.flatMap(one => books.map(other => [one, other] as const)),
+      ...['btc_mxn', null].map(one => [one, undefined] as const),
+    ]) {
+      const of = scene('deaf');
+      const spread = (symbol: string) => (symbol === had ? 13 : 16);
+      const file =
+        book === undefined
+          ? withSpread(had === null ? 16 : 13)
+          : stringify({
+              ...tree,
+              books: tree.books.map(one => ({
+                ...one,
+                strategy: { ...(one.strategy ?? tree.strategy), halfSpreadBps: spread(one.symbol) },
+              })),
+            });
+      const setup = JSON.stringify(configOfText(of.file, file));
+      recorderIn(of.dir, { run: 1, startedAt: 1, setup, format: 2 }).close();
+      killed(of, GONE, true, { ...(book !== undefined && { book }) });
+      const isDone = book === undefined ? had !== null : had === book;
+      const { end } = (await of.passing(recoverChange(of.which, of.clock)))!;
+      expect([had, book, end, of.text()]).toEqual([
+        ...[had, book],
+        ...(isDone ? ['done', withSpread(13)] : ['refused', shipped]),
+      ]);
+    }
   });
 
   test('while no bot runs restores the file', async () => {
