@@ -1,4 +1,7 @@
 /** Profit of a bot with three books: by book and together, exact, over hours, a kill and a restart. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
@@ -8,12 +11,15 @@ import {
   ledgerReports,
   profitsTogether,
 } from '../../../src/app/inspect/booksReport.ts';
+import { entryRows } from '../../../src/app/inspect/exportColumns.ts';
+import { exportLedger, type LedgerExport } from '../../../src/app/inspect/exportLedger.ts';
 import { adjust, ledger } from '../../../src/app/inspect/ledger.ts';
 import { bookedTrade } from '../../../src/app/inspect/ledgerProfit.ts';
+import type { ProfitReport } from '../../../src/app/inspect/profitReport.ts';
 import { profitPage } from '../../../src/app/inspect/reportPage.ts';
 import { pageParts } from '../../../src/wiring/outFiles.ts';
 import type { PrintedProfit } from '../../../src/messages/shownProfit.ts';
-import { money, moneyOf, pairOf, textOfMoney, VirtualClock, type Money } from '../../../src/core/index.ts';
+import { counted, money, moneyOf, pairOf, textOfMoney, VirtualClock, type Money } from '../../../src/core/index.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { ledgerFileIn, type LedgerFile } from '../../../src/live/state/ledgerFile.ts';
 import { doomed, restarted } from '../../live/crashes.ts';
@@ -105,8 +111,9 @@ async function agree(world: World, dir: string): Promise<void> {
 
 describe('a bot with three books', () => {
   test('has the profit of each book and their sums, exact on every surface, and the hours of each are stored', async () => {
-    // The first run ends after the next UTC hour has begun.
-    const world = worldOf(5, {}, 'desk', new VirtualClock(Date.UTC(2026, 0, 5, 10, 54)));
+    // The first run ends after the next UTC day has begun.
+    const midnight = Date.UTC(2026, 0, 6);
+    const world = worldOf(5, {}, 'desk', new VirtualClock(midnight - 6 * MINUTE));
     worlds.push(world);
     const first = await doomed(world, folders);
     await world.clock.advance(5 * MINUTE);
@@ -126,6 +133,35 @@ describe('a bot with three books', () => {
 
     const clock = { ...realClock(), now: () => world.clock.now() };
     const reports = await ledgerReports(dir, {}, clock);
+    // Each day is valued by the hours of its own book.
+    for (const [i, { book, days }] of reports.entries()) {
+      const evening = hours[i]!.findLast(hour => hour.at! < midnight)!;
+      expect([book, days.map(({ net }) => net)]).toEqual([
+        book,
+        [evening.profit.total, reports[i]!.total.net - evening.profit.total],
+      ]);
+    }
+    const out = join(folders.copyOf(dir), 'out.csv');
+    const exported = async (asked: LedgerExport): Promise<readonly string[]> => {
+      const summary = await exportLedger(dir, asked, out, clock);
+      const rows = readFileSync(out, 'utf8').trimEnd().split('\n').slice(1);
+      expect(summary).toBe(`${out}: ${counted(rows.length, 'row')} of ${asked.rows}`);
+      return rows;
+    };
+    for (const book of BOOKS) {
+      const rows = await exported({ rows: 'fills', book });
+      expect(rows.map(row => row.split(',')[3])).toEqual(rows.map(() => book));
+      expect(rows).toHaveLength(file.entries.filter(entry => bookedTrade(entry)?.book === book).length);
+    }
+    const [from, to] = [1, 2].map(third => file.entries[Math.floor((file.entries.length * third) / 3)]!.at) as [number, number]; // prettier-ignore
+    const within = file.entries.filter(({ at }) => at >= from && at <= to);
+    expect(within.length).toBeGreaterThan(2);
+    expect(await exported({ rows: 'ledger', from, to, book: 'eth_mxn' })).toHaveLength(
+      within.flatMap(entryRows).length,
+    );
+    const trades = within.filter(entry => bookedTrade(entry) !== null);
+    expect(await exported({ rows: 'fills', from, to })).toHaveLength(trades.length);
+
     const text = booksReportText(reports).join('\n');
     for (const book of BOOKS) expect(text).toMatch(new RegExp(`^${book}, .*, in ${pairOf(book)[1]}$`, 'm'));
     expect(text).toMatch(/^mxn \(btc_mxn, eth_mxn\): \d+ fills, volume /m);
@@ -148,8 +184,8 @@ describe('a bot with three books', () => {
     for (const book of BOOKS.slice(1)) expect(page).toContain(`>${book}</h2>`);
     await first.running.stop();
     await adjust(dir, { currency: 'btc', amount: '0.5', reason: 'a gift', by: 'ann' }, clock);
-    const [counted = ''] = await ledger(dir, { entries: false, form: 'json' }, clock);
-    expect(JSON.parse(counted)).toMatchObject({ entries: file.entries.length, waiting: 1 });
+    const [printed = ''] = await ledger(dir, { entries: false, form: 'json' }, clock);
+    expect(JSON.parse(printed)).toMatchObject({ entries: file.entries.length, waiting: 1 });
   });
 
   test('keeps the profit of a book that it no longer quotes in its reports', async () => {
@@ -170,5 +206,143 @@ describe('a bot with three books', () => {
     expect(after.map(({ book }) => book)).toEqual(BOOKS);
     expect(after[2]!.total).toEqual(before[2]!.total);
     expect(after[2]!.profit!.booked.profit).toEqual(before[2]!.profit!.booked.profit);
+  });
+});
+
+const PARTS = ['volume', 'trading', 'fees', 'hedging', 'net'] as const;
+const PROFIT = ['spread', 'inventory', 'fees', 'hedging', 'total'] as const;
+type Sums = ProfitReport['total'];
+const DAY_MS = 86_400_000;
+const DAY_ONE = Date.UTC(2026, 10, 21);
+
+/** Sums of which no two are equal but by chance, also those that a real report derives from each other. */
+const anySums = fc
+  .record({
+    fills: fc.nat(1_000),
+    sums: fc.array(fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n }), { minLength: 5, maxLength: 5 }),
+  })
+  .map(({ fills, sums }): Sums => ({
+    fills,
+    ...(Object.fromEntries(PARTS.map((part, i) => [part, money(sums[i]!)])) as Omit<Sums, 'fills'>),
+  }));
+const anyProfit = fc
+  .record({
+    parts: fc.array(fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n }), { minLength: 5, maxLength: 5 }),
+    unknown: fc.constantFrom(null, null, null, 'a list is old'),
+  })
+  .map(({ parts, unknown }): ProfitReport['profit'] => ({
+    ...{ run: null, unknown },
+    booked: {
+      ...{ since: DAY_ONE, at: DAY_ONE, twiceMid: null },
+      profit: Object.fromEntries(PROFIT.map((part, i) => [part, money(parts[i]!)])) as never,
+    },
+  }));
+const reportOf = (book: string, total: Sums, days: readonly (Sums & { readonly n: number })[], profit: unknown) => {
+  const [major, minor] = pairOf(book);
+  const none = { mark: null, marked: null, spread: null, inventoryGain: null, cut: null, booked: new Map() };
+  return {
+    ...{ book, major, minor, at: DAY_ONE, knownFrom: DAY_ONE, isFolded: false, leftOut: [], total, profit },
+    days: days.map(({ n, ...sums }) => ({
+      ...{ ...none, ...sums, from: DAY_ONE + n * DAY_MS, inventory: money(0n), cash: money(0n) },
+    })),
+  } as unknown as ProfitReport;
+};
+/** Books of a bot, the days of each in order; a book that was added later, or left, has other days. */
+const anyReports = fc
+  .uniqueArray(fc.constantFrom('btc_mxn', 'eth_mxn', 'btc_usd', 'eth_usd', 'sol_mxn'), { minLength: 2 })
+  .chain(books =>
+    fc.tuple(
+      ...books.map(book =>
+        fc
+          .record({
+            total: anySums,
+            days: fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 4 }),
+            sums: fc.array(anySums, { minLength: 4, maxLength: 4 }),
+            profit: fc.oneof({ weight: 5, arbitrary: anyProfit }, fc.constant(null)),
+          })
+          .map(({ total, days, sums, profit }) =>
+            reportOf(
+              book,
+              total,
+              days.toSorted((a, b) => a - b).map((n, i) => ({ n, ...sums[i]! })),
+              profit,
+            ),
+          ),
+      ),
+    ),
+  );
+
+describe('the reports of all books', () => {
+  test('add up by quote currency, each figure and each day by itself, and a profit only of known ones', () => {
+    fc.assert(
+      fc.property(anyReports, reports => {
+        const currencies: string[] = [];
+        for (const { minor } of reports) if (!currencies.includes(minor)) currencies.push(minor);
+        const found = profitsTogether(reports);
+        expect(found.map(({ currency }) => currency)).toEqual(currencies);
+        const json = booksReportJson(reports) as { readonly together: Record<string, object> };
+        for (const { currency, books, total, days, profit } of found) {
+          const own = reports.filter(({ minor }) => minor === currency);
+          expect(books).toEqual(own.map(({ book }) => book));
+          const expected: (Sums & { from: number })[] = [];
+          for (let from = DAY_ONE; from < DAY_ONE + 10 * DAY_MS; from += DAY_MS) {
+            const those = own.flatMap(report => report.days).filter(day => day.from === from);
+            if (those.length === 0) continue;
+            const sums = { from, fills: 0 } as unknown as Record<string, unknown>;
+            for (const part of PARTS) sums[part] = those.reduce((sum, day) => sum + day[part], 0n);
+            sums['fills'] = those.reduce((sum, { fills }) => sum + fills, 0);
+            expected.push(sums as never);
+          }
+          expect(days).toEqual(expected);
+          for (const part of PARTS)
+            expect([part, total[part]]).toEqual([part, own.reduce((sum, report) => sum + report.total[part], 0n)]);
+          expect(total.fills).toBe(own.reduce((sum, report) => sum + report.total.fills, 0));
+          const isKnown = own.every(report => report.profit !== null && report.profit.unknown === null);
+          const of = (part: (typeof PROFIT)[number]) =>
+            own.reduce((sum, report) => sum + report.profit!.booked.profit[part], 0n);
+          expect(profit).toEqual(isKnown ? Object.fromEntries(PROFIT.map(part => [part, of(part)])) : null);
+          const texts = (sums: Sums) => ({
+            fills: sums.fills,
+            ...Object.fromEntries(PARTS.map(part => [part, textOfMoney(sums[part])])),
+          });
+          expect(json.together[currency]).toEqual({
+            ...{ books, total: texts(total) },
+            days: expected.map(day => ({ day: new Date(day.from).toISOString().slice(0, 10), ...texts(day) })),
+            profit: profit && Object.fromEntries(PROFIT.map(part => [part, textOfMoney(profit[part])])),
+          });
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('end with the sums as sentences, under the days of the book that has most', () => {
+    const sums = (fills: number, ...parts: readonly string[]): Sums => ({
+      fills,
+      ...(Object.fromEntries(PARTS.map((part, i) => [part, moneyOf(parts[i]!)])) as Omit<Sums, 'fills'>),
+    });
+    const day = (n: number) => ({ n, ...sums(1, '1', '1', '1', '1', '1') });
+    const none = money(0n);
+    const profit = (total: string) => ({
+      ...{ run: null, unknown: null },
+      booked: {
+        ...{ since: null, at: null, twiceMid: null },
+        profit: { spread: none, inventory: none, fees: none, hedging: none, total: moneyOf(total) },
+      },
+    });
+    const reports = [
+      reportOf('btc_mxn', sums(2, '200', '20', '-2', '0', '18'), [day(1)], profit('7')),
+      reportOf('eth_mxn', sums(3, '300', '30', '-3', '0.4', '27.4'), [day(0), day(1), day(2)], profit('0.5')),
+      reportOf('btc_usd', sums(1, '90', '9', '-0.5', '0', '8.5'), [day(2)], null),
+    ];
+    const text = booksReportText(reports);
+    expect(text.slice(text.lastIndexOf('All books, 2026-11-21 to 2026-11-23, by quote currency')).join('\n'))
+      .toBe(`All books, 2026-11-21 to 2026-11-23, by quote currency
+
+mxn (btc_mxn, eth_mxn): 5 fills, volume 500.00, trading 50.00, fees -5.00,
+hedging 0.40, net 45.40; profit since the opening +7.50.
+
+usd (btc_usd): 1 fill, volume 90.00000000, trading 9.00000000, fees -0.50000000,
+net 8.50000000; the profit since the opening is unknown.`);
   });
 });

@@ -15,12 +15,20 @@ import {
   type Change,
   type LedgerEntry,
   type Money,
+  type ProfitSinceOpening,
 } from '../../../src/core/index.ts';
 import { exportLedger } from '../../../src/app/inspect/exportLedger.ts';
 import { ledger } from '../../../src/app/inspect/ledger.ts';
-import { isOpeningEntry, profitBy } from '../../../src/app/inspect/ledgerProfit.ts';
+import { earnedBy, isOpeningEntry, profitBy, type ProfitSums } from '../../../src/app/inspect/ledgerProfit.ts';
 import { entryRows, bookedFill } from '../../../src/app/inspect/exportColumns.ts';
-import { profitReport, reportJson, reportText } from '../../../src/app/inspect/profitReport.ts';
+import {
+  briefReport,
+  profitReport,
+  reportJson,
+  reportText,
+  roundedMoney,
+  volumeDecimals,
+} from '../../../src/app/inspect/profitReport.ts';
 import { ledgerFileIn, type LedgerFile } from '../../../src/live/state/ledgerFile.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { keysOf } from '../../cli/jsonPage.ts';
@@ -159,6 +167,13 @@ describe('profit by day', () => {
         );
         for (const part of ['volume', 'trading', 'fees', 'hedging', 'net'] as const)
           expect(halves.reduce((sums, half) => sums + half.total[part], 0n)).toBe(total[part]);
+        // A stretch leaves out the entries of its own days, those at both ends included.
+        const leftOf = (all: typeof report.leftOut) => {
+          const counts = new Map<string, number>();
+          for (const { what, count } of all) counts.set(what, (counts.get(what) ?? 0) + count);
+          return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+        };
+        expect(leftOf(halves.flatMap(({ leftOut }) => leftOut))).toEqual(leftOf(report.leftOut));
         // Hours are the same profit.
         const hours = [...profitBy('hour', entries, BTC_MXN, Infinity).values()];
         expect(hours.reduce((sums, { trading, fees, hedging }) => sums + trading + fees + hedging, 0n)).toBe(total.net);
@@ -315,6 +330,164 @@ describe('a bot that was started again', () => {
       database.closeSync();
     }
   });
+});
+
+const PARTS = ['spread', 'inventory', 'fees', 'hedging', 'total'] as const;
+const parts = fc
+  .array(sum, { minLength: 5, maxLength: 5 })
+  .map(sums => Object.fromEntries(PARTS.map((part, i) => [part, money(sums[i]!)])) as ProfitSinceOpening['profit']);
+const anyMoment = fc.record({
+  hour: fc.integer({ min: 0, max: 30 }),
+  profit: parts,
+  twiceMid: fc.option(fc.bigInt({ min: 1n, max: 10n ** 24n }).map(money)),
+});
+const ofTrades = fc
+  .record({ fills: fc.nat(99), sums: fc.array(sum, { minLength: 4, maxLength: 4 }), price: fc.option(price) })
+  .map(({ fills, sums: [volume, trading, fees, hedging], price: of }): ProfitSums => ({
+    ...{ fills, volume: money(volume!), trading: money(trading!), fees: money(fees!), hedging: money(hedging!) },
+    mark: of === null ? null : { price: money(of), at: START },
+  }));
+
+describe('profit by recorded mid prices', () => {
+  test('is in each hour what the profit since the opening grew by, from the first hour that was recorded', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyMoment, { maxLength: 8 }),
+        fc.dictionary(fc.integer({ min: 0, max: 30 }).map(String), ofTrades, { maxKeys: 8 }),
+        fc.integer({ min: 0, max: 31 }),
+        (drawn, trades, untilHour) => {
+          const moments = drawn
+            .toSorted((a, b) => a.hour - b.hour)
+            .map(({ hour, ...of }, i): ProfitSinceOpening => ({ ...of, since: START, at: START + hour * HOUR_MS + i }));
+          const until = moments[untilHour % (moments.length + 1)]?.at ?? Infinity;
+          const byFills = new Map(Object.entries(trades).map(([hour, sums]) => [START + Number(hour) * HOUR_MS, sums]));
+          const found = earnedBy('hour', byFills, moments, until);
+          const known = moments.filter(({ at }) => at! <= until);
+          const first = known.length === 0 ? Infinity : START + Math.floor((known[0]!.at! - START) / HOUR_MS) * HOUR_MS;
+          const sumOf = (from: number) => {
+            const last = known.findLast(({ at }) => at! < from + HOUR_MS);
+            if (from >= first) {
+              const { spread, inventory, fees, hedging } = last!.profit;
+              return {
+                trading: spread + inventory,
+                fees: fees as bigint,
+                hedging: hedging as bigint,
+                spread: spread as bigint,
+              };
+            }
+            const all = [...byFills].filter(([at]) => at <= from).map(([, sums]) => sums);
+            const of = (part: 'trading' | 'fees' | 'hedging') => all.reduce((s, each) => s + each[part], 0n);
+            return { trading: of('trading'), fees: of('fees'), hedging: of('hedging'), spread: 0n };
+          };
+          let before: ReturnType<typeof sumOf> = { trading: 0n, fees: 0n, hedging: 0n, spread: 0n };
+          const expected = [];
+          for (let from = START; from <= START + 31 * HOUR_MS; from += HOUR_MS) {
+            const own = byFills.get(from);
+            if (own === undefined && !known.some(({ at }) => at! >= from && at! < from + HOUR_MS)) continue;
+            const isRecorded = from >= first;
+            const now = sumOf(from);
+            const fill = [...byFills.keys()]
+              .filter(at => at <= from && at < first)
+              .toSorted((a, b) => a - b)
+              .at(-1);
+            const priced = known.findLast(({ at, twiceMid }) => isLastOfHour(known, at!) && at! < from + HOUR_MS && twiceMid !== null); // prettier-ignore
+            const mark =
+              isRecorded && priced !== undefined
+                ? { price: money(priced.twiceMid! / 2n), at: priced.at! }
+                : fill === undefined
+                  ? null
+                  : byFills.get(fill)!.mark;
+            const [trading, spread] = [now.trading - before.trading, now.spread - before.spread];
+            expected.push([
+              from,
+              {
+                ...{ fills: own?.fills ?? 0, volume: own?.volume ?? 0n, mark },
+                ...{ trading, fees: now.fees - before.fees, hedging: now.hedging - before.hedging },
+                marked: mark === null ? null : isRecorded ? 'middle' : 'last fill',
+                ...{ spread: isRecorded ? spread : null, inventoryGain: isRecorded ? trading - spread : null },
+              },
+            ]);
+            before = now;
+          }
+          expect([...found]).toEqual(expected);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** Only the last moment of an hour is its end. */
+const isLastOfHour = (all: readonly ProfitSinceOpening[], at: number): boolean =>
+  all.every(other => Math.floor(other.at! / HOUR_MS) !== Math.floor(at / HOUR_MS) || other.at! <= at);
+
+describe('the current profit', () => {
+  const profit = Object.fromEntries(
+    Object.entries({ spread: '1.5', inventory: '-2.25', fees: '-0.5', hedging: '0.125', total: '-1.125' }).map(
+      ([part, text]) => [part, moneyOf(text)],
+    ),
+  ) as ProfitSinceOpening['profit'];
+  const run = { ...profit, total: moneyOf('0.75'), spread: moneyOf('3') };
+  const booked = { since: START, at: START + 49.5 * HOUR_MS, twiceMid: moneyOf('201'), profit };
+  const opening: LedgerEntry = {
+    ...{ source: 'opening', at: START, why: null },
+    changes: [change('opening', 'btc', '1'), change('opening', 'mxn', '1000')],
+  };
+
+  test('has each part under its own name, is of the time of the ledger though the clock is behind it, and is the last day', () => {
+    const report = profitReport(fileOf([opening]), {}, START, undefined, { booked, run, unknown: null });
+    const json = reportJson(report) as Record<string, object>;
+    const parts_ = { spread: '1.5', inventory: '-2.25', fees: '-0.5', hedging: '0.125', total: '-1.125' };
+    expect(json).toMatchObject({
+      ...{ at: '2026-11-22T23:30:00.000Z', knownFrom: '2026-11-20T22:00:00.000Z', counted: parts_ },
+      total: { trading: '-0.75', fees: '-0.5', hedging: '0.125', net: '-1.125' },
+      profit: { ...parts_, mid: '100.5', run: { ...parts_, spread: '3', total: '0.75' }, currency: 'mxn' },
+    });
+    expect(Object.keys(json['counted']!)).toEqual(Object.keys(parts_));
+    expect(json).not.toHaveProperty('profitUnknown');
+    const text = reportText(report).join(' ');
+    expect(text).toContain('-1.13 mxn since the opening of the ledger (2026-11-20 22:00 UTC), this run +0.75.');
+    expect(text).toContain('the latest price is 100.5 mxn, at 2026-11-22 23:30.');
+    expect(briefReport(report).split('\n')).toEqual([
+      'Profit -1.13 mxn since the opening of the ledger (2026-11-20 22:00 UTC) (spread +1.50, inventory -2.25, fees -0.50, hedging +0.13), this run +0.75',
+      '2026-11-22 (so far): net -1.13 mxn, 0 fills',
+      '2026-11-21: net +0.00 mxn, 0 fills',
+      '2026-11-20 (ledger opened): net +0.00 mxn, 0 fills',
+    ]);
+  });
+
+  test('that is unknown is no figure anywhere, and says why', () => {
+    const report = profitReport(fileOf([opening]), {}, START, undefined, { booked, run, unknown: 'a list is old' });
+    expect(reportJson(report)).toMatchObject({ profit: null, counted: null, profitUnknown: 'a list is old' });
+    const says = /The profit of now is unknown until the bot has read its trades again \(a list is old\)/;
+    expect(reportText(report).join(' ')).toMatch(says);
+    expect(briefReport(report).split('\n')[0]).toMatch(says);
+  });
+
+  test('of many days has the last seven, newest first, on a small screen', () => {
+    const report = profitReport(fileOf([{ ...opening, source: 'brought forward 3' }]), {}, START + 7 * DAY_MS);
+    const days = briefReport(report).split('\n');
+    expect(days.map(line => line.slice(0, 10))).toEqual([27, 26, 25, 24, 23, 22, 21].map(day => `2026-11-${day}`));
+    const one = profitReport(fileOf([{ ...opening, source: 'brought forward 3' }]), { to: START }, START + 7 * DAY_MS);
+    expect(briefReport(one)).toBe('2026-11-20 (incomplete): net +0.00 mxn, 0 fills');
+  });
+});
+
+test('a sum is rounded half away from zero, at any number of places, and a volume of 100 or more to cents', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 22n), max: 10n ** 22n }), fc.integer({ min: 0, max: 18 }), (of, places) => {
+      const unit = 10n ** BigInt(18 - places);
+      // The nearer one of the two neighbors; if both are as near, the one that is farther from zero.
+      const whole = (of / unit) * unit;
+      const further = whole + (of < 0n ? -unit : unit);
+      const size_ = (a: bigint) => (a < 0n ? -a : a);
+      const nearest = size_(of - whole) < size_(further - of) ? whole : further;
+      expect(moneyOf(roundedMoney(money(of), places))).toBe(nearest);
+    }),
+    { examples: [[5n * 10n ** 17n, 0], [-5n * 10n ** 15n, 2], [-(10n ** 18n), 0]] }, // prettier-ignore
+  );
+  const decimals = ['0', '0.00000001', '99.99', '100', '1000'].map(text => volumeDecimals(moneyOf(text)));
+  expect(decimals).toEqual([2, 8, 8, 2, 2]);
 });
 
 /** As DuckDB prints a DECIMAL(38, 18). */

@@ -1,6 +1,15 @@
 /** Money that comes and goes under a running bot: found in the exchange's lists, booked once whatever dies, never profit, and nothing stops for it. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { money, moneyOf, textOfMoney, type Cause, type WireRequest } from '../../../src/core/index.ts';
+import {
+  CAUSES,
+  counted,
+  money,
+  moneyOf,
+  textOfMoney,
+  type Cause,
+  type LedgerEntry,
+  type WireRequest,
+} from '../../../src/core/index.ts';
 import { adjust, ledger } from '../../../src/app/inspect/ledger.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
@@ -319,6 +328,41 @@ describe('the printed ledger', () => {
     const all = json.currencies['mxn'] ?? {};
     expect([after['closing'], after['deposits']]).toEqual([all['closing'], '10.5']);
     expect(after['opening']).not.toBe(all['opening']);
+    // The same from the entries themselves: the opening is the sum of all before, and a moment belongs to what follows.
+    const of = (await ledgerFileIn(at.stateDir, realClock()))!.entries;
+    const times = [of[0]!.at, of[of.length >> 1]!.at, since + 1, of.at(-1)!.at];
+    for (const from of times) {
+      const [shown = ''] = await ledger(at.stateDir, { since: from, entries: false, form: 'json' }, realClock());
+      const told = JSON.parse(shown) as typeof json & { readonly since: string };
+      const within = of.filter(entry => entry.at >= from);
+      expect([told.since, told.entries]).toEqual([new Date(from).toISOString(), within.length]);
+      for (const [currency, row] of Object.entries(told.currencies)) {
+        const sum = (entries: readonly LedgerEntry[], cause?: Cause): bigint =>
+          entries
+            .flatMap(entry => entry.changes)
+            .filter(change => change.currency === currency && (cause ?? change.cause) === change.cause)
+            .reduce((all_, { amount }) => all_ + amount, 0n);
+        for (const cause of CAUSES) {
+          const before = cause === 'opening' ? sum(of.filter(entry => entry.at < from)) : 0n;
+          expect([currency, cause, row[cause]]).toEqual([currency, cause, textOfMoney(money(sum(within, cause) + before))]); // prettier-ignore
+        }
+        expect(row['closing']).toBe(textOfMoney(money(sum(of))));
+      }
+    }
+    const [head] = await ledger(at.stateDir, { since, entries: false, form: 'text' }, realClock());
+    const count = of.filter(entry => entry.at >= since).length;
+    expect(head).toContain(`: ${counted(count, 'entry', 'entries')} since ${new Date(since).toISOString()}; balances`);
+    // Lines of one currency have no other.
+    for (const currency of ['btc', 'mxn']) {
+      const lines_ = await ledger(at.stateDir, { currency, entries: true, form: 'csv' }, realClock());
+      expect(new Set(lines_.slice(1).map(line => line.split(',')[3]))).toEqual(new Set([currency]));
+      const changed = of
+        .flatMap(entry => entry.changes)
+        .filter(each => each.currency === currency && each.amount !== 0n);
+      expect(lines_).toHaveLength(1 + changed.length);
+      const own = await ledger(at.stateDir, { currency, entries: true, form: 'json' }, realClock());
+      expect(own).toHaveLength(of.filter(({ changes }) => changes.some(each => each.currency === currency)).length);
+    }
     await expect(ledger(at.stateDir, { currency: 'eth', entries: false, form: 'text' }, realClock())).rejects.toThrow(
       /the ledger has no entry in eth; it has entries in btc, mxn/,
     );
