@@ -1,10 +1,10 @@
 /** Tests of the quotes that a reload shows: they are those that the next run would place beside foreign orders. */
 import { describe, expect, test } from 'vitest';
-import { nextPreview } from '../../../src/app/run/nextQuotes.ts';
+import { nextPreview, pastTradesOfRun, quotesBeside, quotesNothing } from '../../../src/app/run/nextQuotes.ts';
 import { loadConfig } from '../../../src/config.ts';
-import type { OrderReport, Side } from '../../../src/core/index.ts';
+import type { Order, OrderReport, Preview, Side } from '../../../src/core/index.ts';
 import { Desk, quoteAround } from '../../core/desk.ts';
-import { plain } from '../../core/market.ts';
+import { btcMxn, plain } from '../../core/market.ts';
 
 const CONFIG = `book: btc_mxn
 instance: mm
@@ -56,4 +56,86 @@ describe('the quotes of the next run', () => {
     expect([unshown.buy?.reason, unshown.sell?.reason]).toEqual(expected);
     expect(levels.map(({ level }) => level.price).toSorted((a, b) => a - b)).toEqual([996, 1004]);
   });
+});
+
+describe('the quotes now and then', () => {
+  const order = (side: Side, price: number, amount: number, filled: number, state = 'open') =>
+    ({ id: `${side}-${price}`, side, price, amount, filled, state }) as unknown as Order;
+  const level = (side: Side, price: number, amount: number, verdict = 'would be placed') => ({
+    ...{ level: { side, price, amount, why: [] }, verdict },
+  });
+  const next = (levels: readonly object[], changes: Partial<Preview> = {}) =>
+    ({
+      levels,
+      refusal: null,
+      emptySidesText: null,
+      halt: null,
+      quote: {},
+      unshown: { buy: null, sell: null },
+      ...changes,
+    }) as unknown as Preview;
+  const book = {
+    liveOrders: [
+      order('buy', 99_500, 700, 0),
+      order('sell', 101_000, 300, 100, 'partially filled'),
+      order('buy', 99_900, 500, 50),
+      order('sell', 102_500, 400, 0),
+      order('sell', 100_500, 999, 0, 'requested'),
+    ],
+  };
+
+  test('have a row for each level, asks from the highest price down, bids from the best down, with what is left of each', () => {
+    const levels = [
+      level('buy', 99_000, 20),
+      level('buy', 99_800, 30),
+      level('sell', 101_500, 60),
+      level('buy', 98_000, 10),
+      level('sell', 100_100, 70, 'below the minimum'),
+    ];
+    expect(quotesBeside({ book }, next(levels), { instrument: btcMxn })).toEqual([
+      '         now                    then',
+      '  ask 2  0.00000400 at 1025.00  -',
+      '  ask 1  0.00000200 at 1010.00  0.00000060 at 1015.00',
+      '  bid 1  0.00000450 at 999.00   0.00000030 at 998.00',
+      '  bid 2  0.00000700 at 995.00   0.00000020 at 990.00',
+      '  bid 3  -                      0.00000010 at 980.00',
+    ]);
+  });
+
+  test('have no row of then if the next run refuses to quote, and say why, as why a side is empty', () => {
+    const lines = (changes: Partial<Preview>) =>
+      quotesBeside({ book: null }, next([level('buy', 99_000, 20)], changes), { instrument: btcMxn }).slice(1);
+    expect(lines({ refusal: 'paused' as never })).toEqual(['  then: none, paused']);
+    const [row, ...why] = lines({ emptySidesText: 'no asks: a limit' });
+    expect([row!.startsWith('  bid 1  -'), why]).toEqual([true, ['  then: no asks: a limit']]);
+  });
+
+  test('are a problem if trading would halt, the file fails or only an operator can help, unless the bot has it already', () => {
+    const halted = (by: string | null) => ({ book: { haltedBecause: by } });
+    const halt = next([], { halt: 'drawdown' as never });
+    expect(quotesNothing(halt, halted(null), 0)).toBe('the bot would halt immediately: drawdown');
+    expect([quotesNothing(halt, halted('odd fills'), 0), quotesNothing(next([]), halted(null), 0)]).toEqual([
+      null,
+      null,
+    ]);
+    const failing = next([], { quote: { failure: 'own.ts: no' } as never, halt: 'drawdown' as never });
+    expect(quotesNothing(failing, halted('odd fills'), 0)).toBe('the bot would not quote: own.ts: no');
+    expect(quotesNothing(failing, { book: null }, 0)).toBe('the bot would halt immediately: drawdown');
+    const empty = { reason: 'below the minimum amount' };
+    const lasting = { unshown: { buy: empty, sell: empty } } as never as Preview;
+    const needing = next([], { ...lasting, emptySidesText: 'no bid and no ask: too small' });
+    const running = (unshown: object) => ({ book: { haltedBecause: null, snapshot: () => ({ unshown }) as never } });
+    const says = 'the bot would not quote: no bid and no ask: too small';
+    expect(quotesNothing(needing, { book: null }, 0)).toBe(says);
+    expect(quotesNothing(needing, running({ buy: empty, sell: null }), 0)).toBe(says);
+    expect(quotesNothing(needing, running(lasting.unshown), 0)).toBeNull();
+  });
+});
+
+test('the trades of a run are those of the whole time that is asked for, to its first moment, or none', () => {
+  const trades = [10, 20, 30].map(createdAt => ({ at: createdAt, price: 1, amount: 1, side: 'buy' }) as never);
+  const known = { since: 10, trades } as never;
+  expect(pastTradesOfRun(known, 30, 21)).toBeNull();
+  expect(pastTradesOfRun(null, 30, 1)).toBeNull();
+  expect(pastTradesOfRun(known, 30, 20)).not.toBeNull();
 });
