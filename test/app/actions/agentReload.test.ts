@@ -3,10 +3,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { changesForAgent, reloadedFile } from '../../../src/app/actions/reloadChanges.ts';
 import { ProposalDesk } from '../../../src/app/actions/proposalDesk.ts';
 import { reviewProposal } from '../../../src/app/actions/proposals.ts';
 import { newProposalId } from '../../../src/app/console/consoleProposals.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
+import { recorderIn } from '../../../src/live/recording/recordings.ts';
 import { digestOf, reloadDigestOf } from '../../../src/app/run/reloading.ts';
 import { readConfigText, shippedConfig } from '../../../src/wiring/configFile.ts';
 import { Folders } from '../../live/states.ts';
@@ -165,3 +167,45 @@ test.each([
     world.end();
   },
 );
+
+test('the changes of a file are those since the last recorded run, in words that say what a reload does with each', () => {
+  const folder = folders.fresh();
+  const dir = join(folder, 'state');
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const [file, own] = [join(folder, 'my.yaml'), join(folder, 'own.ts')];
+  writeFileSync(own, OWN_STRATEGY);
+  const tree = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as Record<string, Record<string, unknown>>;
+  const alerts = (secret: string) => ({ webhook: { url: `https://hooks.example.com/${secret}` } });
+  const write = (changes: Record<string, unknown>) =>
+    writeFileSync(file, stringify({ ...tree, state: { dir }, alerts: alerts(SECRET), ...changes }));
+  const lines = () => changesForAgent({ configFile: file, stateDir: dir }, reloadedFile({ configFile: file, stateDir: dir }), 1); // prettier-ignore
+  const notRunning = 'no bot is running (never ran): the bot reads the file at its next start';
+  const reviewed = 'the bot computes its quotes with these changes when a person reviews the proposal';
+  write({});
+  expect(lines()).toEqual([notRunning, 'the changes are unknown, because the bot has no recording yet', reviewed]);
+  const setup = JSON.stringify(readConfigText(file).config);
+  recorderIn(dir, { run: 1, startedAt: 1, setup, format: 2 }).close();
+  expect(lines()).toEqual([notRunning, 'nothing has changed since the last recorded run', reviewed]);
+  write({ strategy: { ...tree['strategy'], halfSpreadBps: 40 }, log: { level: 'debug' } });
+  expect(lines()).toEqual([notRunning, 'strategy.halfSpreadBps: 16 -> 40', 'log.level: "info" -> "debug"', reviewed]);
+  write({ strategy: { ...tree['strategy'], halfSpreadBps: 40 }, alerts: alerts('another') });
+  const [, spread, address, ...rest] = lines();
+  expect([spread, address]).toEqual([
+    'strategy.halfSpreadBps: 16 -> 40',
+    expect.stringMatching(
+      /^alerts\.webhook\.url: "https:\/\/hooks\.example\.com\/…" -> "https:\/\/hooks\.example\.com\/…": takes effect only after a restart/,
+    ),
+  ]);
+  expect(rest).toEqual([
+    'the bot refuses a reload with such a change, unless the difference comes from a flag of its start command',
+    reviewed,
+  ]);
+  expect([lines().join('\n').includes(SECRET), lines().join('\n').includes('another')]).toEqual([false, false]);
+  write({ strategy: { file: './own.ts', halfSpreadBps: 16, amount: '0.006', levels: 2 } });
+  const unread = 'parameters of the strategy file that the configuration does not set are not compared';
+  expect(lines()).toContain(unread);
+  recorderIn(dir, { run: 2, startedAt: 2, setup: JSON.stringify(readConfigText(file).config), format: 2 }).close();
+  expect(lines()).toEqual([notRunning, 'nothing has changed since the last recorded run', unread, reviewed]);
+  write({});
+  expect(lines()).not.toContain(unread);
+});

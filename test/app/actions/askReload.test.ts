@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { executeReload } from '../../../src/app/actions/executeAction.ts';
+import { parse, stringify } from 'yaml';
+import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
+import { executeAction, executeReload } from '../../../src/app/actions/executeAction.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { consoleActions } from '../../../src/app/console/consoleActions.ts';
 import { askReload } from '../../../src/app/actions/askReload.ts';
@@ -102,6 +104,56 @@ describe('a reload', () => {
     writeFileSync(file, spread(13));
     await reload('ann');
     expect(taken).toEqual([11, 12, 13].map(each => digestOf(spread(each))));
+  });
+
+  test('of a file that was changed since its preview is refused for an hour, and then takes the file as it is', async () => {
+    for (const [ms, isRefused] of [
+      [3_598_000, true],
+      [3_600_000, false],
+    ] as const) {
+      const { file, clock, taken, previewed, reload } = scene();
+      writeFileSync(file, spread(11));
+      await previewed('ann');
+      await clock.advance(ms);
+      writeFileSync(file, spread(12));
+      if (isRefused) await expect(reload('ann')).rejects.toThrow('changed since the preview');
+      else expect((await reload('ann')).end).toBe('taken');
+      expect(taken.length).toBe(isRefused ? 0 : 1);
+    }
+  });
+
+  test('is asked of the bot in the state directory that is given, or that of paper trading, or else that of the file', async () => {
+    const { dir, file, clock } = scene();
+    const [own, paper] = [join(dir, 'own'), join(dir, 'paper')];
+    const tree = parse(shipped) as object;
+    writeFileSync(file, stringify({ ...tree, state: { dir: own }, paper: { stateDir: paper } }));
+    for (const [more, place] of [
+      [{ paper: false }, own],
+      [{ paper: true }, paper],
+      [{ paper: true, state: join(dir, 'given') }, join(dir, 'given')],
+    ] as const) {
+      const ask = { config: file, preview: false, reason: '', by: 'ann', id: 'r-1', ...more };
+      await expect(askReload(ask, clock)).rejects.toThrow(new RegExp(`^${place}: [^/]+; expected the state directory`));
+    }
+  });
+
+  test('is done for the caller exactly if the bot did not keep its configuration, and is in the journal also if no bot takes it', async () => {
+    for (const end of ['taken', 'kept'] as const) {
+      const { dir, file, clock, bot, passing } = scene();
+      writeFileSync(file, spread(11));
+      bot.end = end;
+      const ask = { id: 'r-1', action: 'reload', reason: 'a test', by: 'ann', via: 'api' } as const;
+      const ended = await passing(executeAction({ configFile: file, stateDir: dir }, ask, clock));
+      expect(ended).toEqual({ end: end === 'kept' ? 'refused' : 'done', lines: ['a line'] });
+      expect(actionsIn(dir)).toMatchObject([{ ...ask, ...ended }]);
+    }
+    const dir = mkdtempSync(join(root, 'bot-'));
+    const [file, clock] = [join(dir, 'my.yaml'), new VirtualClock(1_700_000_000_000)];
+    writeFileSync(file, shipped);
+    const ask = { id: 'r-2', action: 'reload', reason: 'a test', by: 'ann', via: 'command' } as const;
+    const why = /no bot accepted the request within 10 s/;
+    await expect(advancing(clock, 250, executeReload({ configFile: file, stateDir: dir }, ask, clock))).rejects.toThrow(why); // prettier-ignore
+    expect(actionsIn(dir)).toMatchObject([{ ...ask, end: 'refused', lines: [expect.stringMatching(why)] }]);
   });
 
   test('says where it cannot be recorded, whatever the bot answered', async () => {
