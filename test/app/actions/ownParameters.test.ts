@@ -1,11 +1,13 @@
-/** Changes of a bot with a strategy file from a page: parameters of the file, limits, and what is refused. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+/** Changes of a running bot from a page: parameters of its strategy file, limits, what is refused, and one of several books. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { SetAsk } from '../../../src/app/actions/actions.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { shownParameters } from '../../../src/app/console/consoleActions.ts';
+import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { changedOwn, folderWith, OWN_STRATEGY } from '../../strategies/ownFile.ts';
 import { worldOf } from '../../live/world.ts';
 import { botOn } from './botOn.ts';
@@ -110,4 +112,48 @@ test('a value that the strategy file refuses, and a file that the bot does not r
   await expect(set('strategy.halfSpreadBps', '9')).rejects.toThrow(/changes that the bot has not applied/);
   expect([text(), existsSync(marker)]).toEqual([before, false]);
   await end();
+});
+
+test('a change of one of several books is previewed with the quotes of each book that it changes, in its own units', async () => {
+  const world = worldOf(78, {}, 'desk');
+  const folder = mkdtempSync(join(tmpdir(), 'puntas-books-'));
+  const file = join(folder, 'my.yaml');
+  const tree = parse(readFileSync(shippedConfig('desk'), 'utf8')) as object;
+  writeFileSync(file, stringify({ ...tree, metrics: { port: 0 }, state: { dir: world.stateDir } }));
+  const { running, passing, preview } = await botOn(world, file);
+  await world.clock.advance(20_000);
+  const open = world.other().get<{ book: string; price: string }[]>('GET', '/api/v3/open_orders');
+  for (const [book, changed] of [
+    ['eth_mxn', ['eth_mxn']],
+    ['btc_usd', ['btc_mxn', 'btc_usd']],
+  ] as const) {
+    const ask = { id: `of-${book}`, reason: 'a calm market', by: 'ann', via: 'console', book } as const;
+    const lines = await passing(preview({ ...ask, action: 'set', key: 'strategy.halfSpreadBps', value: '24' }));
+    const heads = lines.flatMap((line, i) => (/^[a-z]+_[a-z]+:$/.test(line) ? [i] : []));
+    expect(heads.map(i => lines[i])).toEqual(changed.map(one => `${one}:`));
+    for (const [n, i] of heads.entries()) {
+      const rows = lines.slice(i + 1, heads[n + 1]);
+      // The price of the best ask and bid, now and then.
+      const [now, then] = [0, 1].map(column =>
+        ['ask 1', 'bid 1'].map(name => {
+          const cells = rows.find(row => row.startsWith(`  ${name} `))!.matchAll(/\S+ at (\S+)/g);
+          return [...cells].map(([, price]) => price!)[column]!;
+        }),
+      ) as [string[], string[]];
+      const own = open.filter(order => order.book === changed[n]);
+      const halfBps = ([askPrice, bidPrice]: string[]) => {
+        const mid = (Number(askPrice) + Number(bidPrice)) / 2;
+        return ((Number(askPrice) - mid) / mid) * 10_000;
+      };
+      const decimals = own[0]!.price.split('.')[1]?.length ?? 0;
+      for (const price of [...now, ...then]) {
+        expect(Number(price) / Number(own[0]!.price)).toBeCloseTo(1, 1);
+        expect(price.split('.')[1]?.length ?? 0).toBe(decimals);
+      }
+      expect([halfBps(now) < 20, halfBps(then) > 20]).toEqual([true, true]);
+    }
+  }
+  await running.stop();
+  world.end();
+  rmSync(folder, { recursive: true });
 });
