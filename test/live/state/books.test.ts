@@ -5,10 +5,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { instrumentOf, LOT, money, NO_PROFIT, type Amount, type BookState } from '../../../src/core/index.ts';
 import { absentBooksText } from '../../../src/live/loop/opening.ts';
 import { textOfLedger, type LedgerCheckpoint } from '../../../src/live/recording/ledgerText.ts';
-import { STATE_FILE, type Intent, type Leftovers } from '../../../src/live/state/journal.ts';
+import { openDatabase, STATE_FILE, type Intent, type Leftovers } from '../../../src/live/state/journal.ts';
+import { HOURS_MAX, hoursIn, writeHours, type BookHour } from '../../../src/live/state/profitHours.ts';
 import { inUnitsOf } from '../../../src/live/state/unitConversion.ts';
 import { runsOf } from '../../many.ts';
-import { AT, Folders, markOf, opened, place } from '../states.ts';
+import { ACCOUNT, AT, Folders, markOf, opened, place } from '../states.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());
@@ -99,6 +100,58 @@ describe('the stored state of several books', () => {
       }),
       runsOf(100, 10),
     );
+  });
+
+  test('has each hour of each book once, as it was written last, in order of time', () => {
+    const hour = fc.record({ symbol: fc.option(fc.constantFrom(...SYMBOLS)), hour: fc.nat(4), minute: fc.nat(59) });
+    fc.assert(
+      fc.property(fc.array(fc.array(hour, { maxLength: 4 }), { maxLength: 5 }), writes => {
+        const db = openDatabase(':memory:');
+        const books = new Map<string | undefined, Map<number, BookHour>>(
+          [undefined, ...SYMBOLS].map(of => [of, new Map()]),
+        );
+        let n = 0;
+        for (const hours of writes) {
+          const ended = hours.map(({ symbol, hour, minute }): BookHour => {
+            const profit = { ...NO_PROFIT, total: money(BigInt(++n)) };
+            const of = { since: AT, at: AT + hour * 3_600_000 + minute * 60_000, twiceMid: null, profit };
+            books.get(symbol ?? undefined)!.set(hour, of);
+            return symbol === null ? of : { ...of, symbol };
+          });
+          writeHours(db, ACCOUNT, ended);
+        }
+        for (const [symbol, hours] of books)
+          expect(hoursIn(db, ACCOUNT, symbol)).toEqual([...hours].toSorted(([a], [b]) => a - b).map(([, of]) => of));
+        db.close();
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('forgets the oldest hours of a book that has more than four years of them, and no hour of another book', () => {
+    const db = openDatabase(':memory:');
+    const first = 10;
+    const fill = (name: string, count: number) =>
+      db.exec(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})
+        INSERT INTO hours SELECT '${name}', (${first} + i) * 3600000, '{}', 0 FROM n`);
+    fill(ACCOUNT, HOURS_MAX);
+    fill(`book btc_usd of ${ACCOUNT}`, HOURS_MAX - 1);
+    const spanOf = (name: string) => {
+      const row = db.prepare(
+        'SELECT count(*) AS count, min(hour) AS low, max(hour) AS high FROM hours WHERE account = ?',
+      );
+      const { count, low, high } = row.get(name) as { count: number; low: number; high: number };
+      return [count, low / 3_600_000, high / 3_600_000];
+    };
+    const last = first + HOURS_MAX - 1;
+    const hourAt = (n: number) => ({ since: null, at: n * 3_600_000, twiceMid: null, profit: NO_PROFIT });
+    writeHours(db, ACCOUNT, [{ ...hourAt(last), symbol: 'btc_usd' }, hourAt(last)]);
+    expect(spanOf(ACCOUNT)).toEqual([HOURS_MAX, first, last]);
+    expect(spanOf(`book btc_usd of ${ACCOUNT}`)).toEqual([HOURS_MAX, first, last]);
+    writeHours(db, ACCOUNT, [hourAt(last + 1), hourAt(last + 2)]);
+    expect(spanOf(ACCOUNT)).toEqual([HOURS_MAX, first + 2, last + 2]);
+    expect(spanOf(`book btc_usd of ${ACCOUNT}`)).toEqual([HOURS_MAX, first, last]);
+    db.close();
   });
 
   test('is stored as that of one book is, until there is an order or a state of another book', () => {

@@ -8,11 +8,19 @@ import {
   type Causes,
   type LedgerEntry,
 } from '../../../src/core/index.ts';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { addedText } from '../../../src/live/loop/hedgePlace.ts';
-import { entriesIn, foldEntries, isBroughtForward, writeEntries } from '../../../src/live/state/ledgerEntries.ts';
+import {
+  entriesIn,
+  foldEntries,
+  isBroughtForward,
+  ledgerByEntries,
+  writeEntries,
+} from '../../../src/live/state/ledgerEntries.ts';
 import { atomically } from '../../../src/live/state/stateFile.ts';
 import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
 import type { LedgerCheckpoint } from '../../../src/live/recording/ledgerText.ts';
@@ -173,6 +181,63 @@ describe('entries', () => {
     expect(() => opened(dir)).toThrow(/a row of entries does not match its checksum/);
   });
 
+  test('are brought forward exactly when there are enough beyond those that stay, with the time of the last of them', () => {
+    const limits = fc.record({ max: fc.integer({ min: 1, max: 6 }), every: fc.integer({ min: 1, max: 4 }) });
+    fc.assert(
+      fc.property(limits, fc.array(fc.nat(5), { minLength: 1, maxLength: 8 }), ({ max, every }, counts) => {
+        const db = openDatabase(':memory:');
+        const stored = () => [...entriesIn(db, ACCOUNT)].map(({ source, at, changes }) => ({ source, at, changes }));
+        let kept: ReturnType<typeof stored> = [];
+        let n = 0;
+        for (const count of counts) {
+          const added = Array.from({ length: count }, () => ({
+            ...entry(`trade ${++n}`, 'mxn', String(n)),
+            at: AT + n,
+          }));
+          writeEntries(db, ACCOUNT, added);
+          kept.push(...added.map(({ source, at, changes }) => ({ source, at, changes })));
+          foldEntries(db, ACCOUNT, max, every);
+          if (kept.length >= max + every) {
+            const old = kept.slice(0, kept.length - max + 1);
+            const amount = moneyOf(
+              String(
+                old.flatMap(({ changes }) => changes).reduce((sum, one) => sum + Number(one.amount / 10n ** 18n), 0),
+              ),
+            );
+            const { at } = old.at(-1)!;
+            const source = `brought forward ${at - AT}`;
+            kept = [{ source, at, changes: [{ cause: 'trades', currency: 'mxn', amount }] }, ...kept.slice(old.length)];
+          }
+          expect(stored()).toEqual(kept);
+        }
+        db.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test.each([
+    ['btc@kraken', '-2.5'],
+    ['usdt@kraken', '0'],
+    ['btcx@kraken', '0'],
+  ])('of %s that an older Puntas left out move the target by %s, on top of what it was', (currency, moved) => {
+    const change = (cause: Cause, amount: string) => ({ cause, currency, amount: moneyOf(amount) });
+    const of = (source: string, cause: Cause, amount: string): LedgerEntry => ({
+      ...{ source, at: AT, why: null },
+      changes: [change(cause, amount)],
+    });
+    const db = openDatabase(':memory:');
+    const told = [opening, of('opening@kraken', 'opening', '3')];
+    writeEntries(db, ACCOUNT, [...told, of('adjust 1', 'adjustments', '-2.5')]);
+    const ledger = { ...after(told).ledger, targetRest: moneyOf('0.25') };
+    const read = ledgerByEntries(db, ACCOUNT, ledger, 'btc_mxn');
+    expect(read.ledger.targetRest).toBe(moneyOf(moved) + moneyOf('0.25'));
+    expect(read.added).toEqual(new Map([[currency, moneyOf('-2.5')]]));
+    // The base currency is unknown without the name of the book.
+    expect(ledgerByEntries(db, ACCOUNT, ledger, null).ledger.targetRest).toBe(moneyOf('0.25'));
+    db.close();
+  });
+
   test('are brought forward as one when there are too many, and still lead to the balances', () => {
     const dir = folders.fresh();
     const journal = opened(dir);
@@ -219,13 +284,23 @@ describe('a state file of the version before', () => {
     return dir;
   }
 
-  test('that kept no profit by hour is taken up as it is', () => {
+  test.each([
+    ['count of commits and no profit by hour', 3, 'DROP TABLE commits; DROP TABLE hours'],
+    ['profit by hour', 4, 'DROP TABLE hours'],
+  ])('that kept no %s (version %i) is taken up as it is', (_, version, drop) => {
     const dir = folders.fresh();
-    opened(dir).close();
+    const first = opened(dir);
+    first.keep(after([opening]), [opening]);
+    first.flush();
+    first.close();
     const db = new Database(join(dir, STATE_FILE));
-    db.exec('DROP TABLE hours; PRAGMA user_version = 4');
+    db.exec(`${drop}; PRAGMA user_version = ${version}`);
     db.close();
-    opened(dir).close();
+    if (version === 3) rmSync(join(dir, 'puntas.commits'));
+    const next = opened(dir, AT + 60_000);
+    next.close();
+    expect(next.leftovers).toMatchObject({ marker: '77', ledger: { causes: causesFrom([opening]) } });
+    expect(read(dir)).toEqual([opening]);
     const again = new Database(join(dir, STATE_FILE));
     expect(again.pragma('user_version')).toEqual([{ user_version: 5 }]);
     expect(again.prepare('SELECT count(*) AS n FROM hours').all()).toHaveLength(1);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
   causesOf,
@@ -25,7 +26,7 @@ import {
 } from '../../../src/live/state/journal.ts';
 import { nonceMarkOf } from '../../../src/live/state/stateSummary.ts';
 import { NotOurs } from '../../../src/live/state/owner.ts';
-import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { readRecording, recordingsIn, RUNS_MAX } from '../../../src/live/recording/recordings.ts';
 import { ACCOUNT, AT, Folders, markOf, opened, OPENING, OWNER, place, textOf } from '../states.ts';
 import { runsOf } from '../../many.ts';
 
@@ -101,11 +102,18 @@ describe('an intent', () => {
     const dir = folders.fresh();
     const boxed = { ...OPENING, owner: { ...OWNER, venue: null, key: '' } };
     const journal = openJournal(dir, { ...boxed, account: 'in the first box' });
-    journal.intend([place('a-1-1')], AT);
-    journal.flush(markOf('100', '77'));
+    journal.intend([place('a-1-1'), { ...place('a-1-2'), symbol: 'btc_usd' }], AT);
+    const changes = [{ cause: 'opening', currency: 'mxn', amount: moneyOf('100') }] as const;
+    journal.keep(markOf('100', '77'), [{ source: 'opening', at: AT, why: null, changes }]);
+    journal.flush();
+    journal.reserveNonces(7n);
     journal.close();
     for (const account of ['in the second box', 'in the first box']) {
       const next = openJournal(dir, { ...boxed, account });
+      const db = new Database(join(folders.copyOf(dir), STATE_FILE));
+      for (const table of ['intents', 'order_books', 'marks', 'entries', 'nonces'])
+        expect([table, db.prepare(`SELECT * FROM ${table}`).all()]).toEqual([table, []]);
+      db.close();
       next.close();
       expect(next.leftovers).toEqual({
         orders: [],
@@ -345,6 +353,40 @@ describe('damage', () => {
     expect(error.message).toMatch(says);
   });
 
+  test('any value of any column of any table that was changed is refused, and the table is named', () => {
+    const dir = folders.fresh();
+    const journal = opened(dir);
+    journal.intend([{ ...place('a-1-1'), symbol: 'btc_usd' }], AT);
+    journal.reserveNonces(7n);
+    const hour = { since: AT, at: AT + 3_600_000, twiceMid: null, profit: NO_PROFIT };
+    const changes = [{ cause: 'deposits', currency: 'mxn', amount: moneyOf('1') }] as const;
+    journal.keep(markOf('100', '77'), [{ source: 'transfer 1', at: AT, why: null, changes }], [hour]);
+    journal.flush();
+    journal.close();
+    const path = join(dir, STATE_FILE);
+    const whole = new Database(path);
+    const tables = whole.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[];
+    const columns = tables.flatMap(({ name: table }) =>
+      (whole.pragma(`table_info(${table})`) as { name: string; type: string }[])
+        // A constraint keeps this one as it is.
+        .filter(({ name }) => name !== 'one')
+        .map(({ name, type }) => ({ table, name, isText: type === 'TEXT' })),
+    );
+    whole.close();
+    expect(tables).toHaveLength(9);
+    const copies = folders.fresh();
+    mkdirSync(copies);
+    for (const { table, name, isText } of columns) {
+      const changed = join(copies, `${table}.${name}`);
+      copyFileSync(path, changed);
+      const db = new Database(changed);
+      db.exec(`UPDATE ${table} SET ${name} = ${isText ? `coalesce(${name}, '') || 'x'` : `${name} + 1`}`);
+      db.close();
+      const refused = `damaged: a row of ${table} does not match its checksum`;
+      expect(() => closeDatabase(openDatabase(changed)), `${table}.${name}`).toThrow(refused);
+    }
+  });
+
   test('a file that is none of ours is refused by its name', () => {
     const dir = folders.copyOf(closed);
     writeFileSync(join(dir, STATE_FILE), 'a shopping list, and not a short one. '.repeat(100));
@@ -392,6 +434,37 @@ describe('a state directory', () => {
     expect(idsIn(dir)).toEqual(['a-1-1']);
   });
 
+  test('has its rows under the name of its first account, whatever name a later start has, also after a demo', () => {
+    const dir = folders.fresh();
+    openJournal(dir, { ...OPENING, account: 'box', owner: { ...OWNER, venue: null, key: '' } }).close();
+    const first = opened(dir, AT + 60_000);
+    first.intend([place('a-1-1')], AT);
+    first.flush(markOf('100', '77'));
+    first.close();
+    for (const [n, key] of ['another', 'a third'].entries()) {
+      const at = AT + (n + 2) * 60_000;
+      const next = openJournal(dir, { ...OPENING, at, account: key, owner: { ...OWNER, key }, client: '17' });
+      next.close();
+      expect(next.leftovers).toMatchObject({ orders: [{ id: 'a-1-1' }], marker: '77' });
+    }
+  });
+
+  test('of a paper account is refused for another account and for an older copy of it, and changed by neither', () => {
+    const dir = folders.fresh();
+    const start = (account: string | null, opens: number) => () => {
+      const paper = account === null ? {} : { paperAccount: { account, opens } };
+      openJournal(dir, { ...OPENING, owner: { ...OWNER, ...paper } }).close();
+    };
+    // A process that could not start has counted itself too.
+    for (const opens of [1, 1, 2, 5]) expect(start('p', opens)).not.toThrow();
+    for (let times = 0; times < 2; times++) {
+      expect(start('p', 4)).toThrow(/has a ledger that is newer than the file of its paper account/);
+      expect(start('q', 9)).toThrow(/has the ledger of a paper account, but its account file has another account/);
+      expect(start(null, 9)).toThrow(/has the ledger of a paper account, but its account file has no account/);
+      expect(start('p', 5)).not.toThrow();
+    }
+  });
+
   test('of a demo is taken over by the first bot with an account', () => {
     const dir = folders.fresh();
     openJournal(dir, { ...OPENING, account: 'box', owner: { ...OWNER, venue: null, key: '' } }).close();
@@ -419,6 +492,18 @@ describe('what is kept', () => {
       expect(recordingsIn(dir)).toHaveLength(Math.min(run + 1, 3));
     }
     expect(leftIn(dir)).toMatchObject({ orders: [{ id: 'a-1-2' }], marker: '77' });
+  });
+
+  test('runs go when there are RUNS_MAX newer ones, the oldest first', () => {
+    const db = openDatabase(':memory:');
+    const journal = journalIn(db, OPENING);
+    db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${RUNS_MAX + 20})
+      INSERT INTO runs SELECT i, '${ACCOUNT}', ${AT} + i, 0 FROM n`);
+    const next = journal.next(AT + 60_000);
+    const runs = (db.prepare('SELECT run FROM runs ORDER BY run').all() as { run: number }[]).map(({ run }) => run);
+    const older = Array.from({ length: RUNS_MAX - 2 }, (_, i) => i + 23);
+    expect(runs).toEqual([...older, journal.run, next.run]);
+    db.close();
   });
 
   test('orders that ended go when there are a hundred thousand newer ones', () => {

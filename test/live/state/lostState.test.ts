@@ -1,11 +1,22 @@
 /** Loses the state file of a bot in every way that a disk or a person can, and holds that no start takes what is left for a new account. */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
+import { recordingName, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { DamagedState, journalIn, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
+import { commitsKnown, lossOf } from '../../../src/live/state/knownCommits.ts';
 import { commitsIn } from '../../../src/live/state/stateFile.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
@@ -87,6 +98,35 @@ describe('a state file that is not what it was', () => {
     expect(refusal(dir).message).toMatch(/the file is empty, but .*puntas\.commits.*run-\d+\.rec/);
   });
 
+  test('is missed as soon as any one trace of earlier runs is left, every trace is named, and an empty log is none', () => {
+    const { dir } = killed(1);
+    rmSync(join(dir, STATE_FILE));
+    const traceOf = (name: string): string => (name.endsWith('.rec') ? 'recordings' : name);
+    const newest = recordingsIn(dir).at(-1)!.run;
+    const shown: Readonly<Record<string, string>> = {
+      'heartbeat.json': 'heartbeat.json',
+      'puntas.commits': 'puntas.commits',
+      [LOG]: LOG,
+      recordings: `recordings up to ${recordingName(newest)}`,
+    };
+    fc.assert(
+      fc.property(fc.subarray(Object.keys(shown)), fc.boolean(), (left, isEmptied) => {
+        const copy = folders.copyOf(dir);
+        for (const name of readdirSync(copy))
+          if (traceOf(name) in shown && !left.includes(traceOf(name))) rmSync(join(copy, name));
+        if (isEmptied && left.includes(LOG)) truncateSync(join(copy, LOG));
+        const traces = left.filter(name => !isEmptied || name !== LOG);
+        expect(lossOf(copy)).toBe(
+          traces.length === 0
+            ? null
+            : `the file is missing, but earlier runs left ${traces.map(name => shown[name]).join(', ')} next to it`,
+        );
+        rmSync(copy, { recursive: true });
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   test('with its log cut anywhere before its last commit is never believed', () => {
     const { dir } = killed(4);
     const { length } = readFileSync(join(dir, LOG));
@@ -119,7 +159,16 @@ describe('a state directory', () => {
     for (const text of ['{"commits":1}', '', '\u0000\u0000', 'x'.repeat(32)]) {
       const { dir } = killed(2);
       writeFileSync(join(dir, 'puntas.commits'), text);
-      expect(() => opened(dir, AT + 120_000).close()).not.toThrow();
+      const journal = opened(dir, AT + 120_000);
+      // The mark is that of the file again.
+      const known = [commitsKnown(dir)];
+      journal.flush(markOf('5', '5'));
+      known.push(commitsKnown(dir));
+      const left = folders.copyOf(dir);
+      journal.close();
+      const db = new Database(join(left, STATE_FILE));
+      expect(known).toEqual([commitsIn(db) - 1, commitsIn(db)]);
+      db.close();
     }
   });
 

@@ -84,6 +84,24 @@ describe('what an earlier run left', () => {
     expect(after).toMatchObject([{ price: 5, amount: 15, filled: 5, filledRest: moneyOf('0.00000001') }]);
   });
 
+  it('of several books has the target that it had, because such a target counts no lots', () => {
+    const { ledger } = leftOf([], 7);
+    const left = { ...leftOf([], 7), ledger: { ...ledger, symbol: 'btc_mxn' } };
+    expect(inUnitsOf(left, { tick: '1', lot: '0.1' }, bookIn({ tick: '1', lot: '0.01' })).ledger).toEqual(left.ledger);
+    const one = inUnitsOf(leftOf([], 7), { tick: '1', lot: '0.1' }, bookIn({ tick: '1', lot: '0.01' }));
+    expect(one.ledger.target).toBe(70);
+  });
+
+  it('has no target that the units cannot count: it is refused by its amount', () => {
+    const convert = (target: number) => () =>
+      inUnitsOf(leftOf([], target), { tick: '1', lot: '1' }, bookIn({ tick: '1', lot: '0.00000001' }));
+    expect(convert(90_071_992)).not.toThrow();
+    expect(convert(90_071_993)).toThrow(
+      'the inventory target in the ledger, 90071993, cannot be expressed in lots of 0.00000001',
+    );
+    expect(convert(-90_071_993)).toThrow('-90071993, cannot be expressed in lots');
+  });
+
   it('that the units cannot count is refused with the name of the order', () => {
     const order: RestoredOrder = {
       ...{ id: 'a-1-1', side: 'buy', price: 5 as Price, amount: 9e15 as Amount, filled: 0 as Amount, oid: null, at: 0 },
