@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomOf, VirtualClock } from '../../../src/core/index.ts';
 import { nonceV2 } from '../../../src/exchange/index.ts';
-import { durableNonces } from '../../../src/live/state/durableNonces.ts';
+import { aheadUntil, durableNonces } from '../../../src/live/state/durableNonces.ts';
 
 /** What is on disk about nonces; while it is full, what it is told is lost. */
 function disk() {
@@ -57,6 +57,7 @@ describe('durable nonces', () => {
             const nonce = BigInt(nonces.next());
             expect(nonce).toBeLessThanOrEqual(journal.nonceMark);
             expect(nonce).toBeGreaterThan(sent.at(-1) ?? -1n);
+            expect(nonces.last()).toBe(nonce);
             sent.push(nonce);
           }
         }
@@ -87,6 +88,76 @@ describe('durable nonces', () => {
     }
     await clock.advance(1_000);
     expect(journal.written.length).toBeGreaterThan(8);
+  });
+
+  test('write to disk about once in half a million requests while they are ahead of the clock', async () => {
+    const clock = new VirtualClock();
+    const journal = disk();
+    durableNonces(nonceV2(clock, randomOf(1), 0n), journal, atOnce).next();
+    clock.step(-3_600_000);
+    const nonces = durableNonces(nonceV2(clock, randomOf(1), journal.nonceMark), journal, atOnce);
+    const before = journal.written.length;
+    for (let request = 0; request < 2_000; request++) {
+      nonces.next();
+      if (request % 10 === 0) await clock.advance(1_000);
+    }
+    expect(journal.written.length - before).toBeLessThanOrEqual(1);
+  });
+
+  test('wait for the disk once, however many requests come before it has room', () => {
+    const clock = new VirtualClock();
+    const journal = disk();
+    const late: (() => void)[] = [];
+    const nonces = durableNonces(nonceV2(clock, randomOf(1), 0n), journal, work => void late.push(work));
+    clock.step(65_000);
+    for (let request = 0; request < 5; request++) nonces.next();
+    expect(late).toHaveLength(1);
+    for (const work of late) work();
+    for (let request = 0; request < 5; request++) nonces.next();
+    expect([late.length, journal.written.length]).toEqual([1, 2]);
+  });
+
+  test('are not bounded lower by a reservation that waited while a later one was made', () => {
+    const clock = new VirtualClock();
+    const journal = disk();
+    const late: (() => void)[] = [];
+    const nonces = durableNonces(nonceV2(clock, randomOf(1), 0n), journal, work => void late.push(work));
+    nonces.next();
+    clock.step(65_000);
+    nonces.next();
+    clock.step(100_000);
+    const sent = BigInt(nonces.next());
+    expect([late.length, journal.written.length]).toEqual([1, 2]);
+    for (const work of late) work();
+    expect(journal.nonceMark).toBeGreaterThan(sent);
+    expect(journal.written).toHaveLength(2);
+  });
+
+  test('are ahead of the clock until the first millisecond whose nonces are all above those that were reserved', () => {
+    const millisecond = fc.integer({ min: 1_000, max: 1_000_000 });
+    const rest = fc.constantFrom(0n, 1n, 499_999n, 999_999n);
+    fc.assert(
+      fc.property(millisecond, rest, fc.integer({ min: -100_000, max: 100_000 }), (at, digits, by) => {
+        const mark = BigInt(at) * 1_000_000n + digits;
+        const now = Math.max(0, at + by);
+        const isAbove = (time: number): boolean => BigInt(time) * 1_000_000n >= mark;
+        const ahead = aheadUntil(mark, now);
+        if (isAbove(now)) {
+          expect(ahead).toBeNull();
+          return;
+        }
+        expect(isAbove(ahead!.until) && !isAbove(ahead!.until - 2)).toBe(true);
+        // A block is 70 s: a nonce below it may never have been sent.
+        expect(ahead!.isCertain).toBe(BigInt(now + 70_000) * 1_000_000n < mark);
+      }),
+      {
+        examples: [
+          [500_000, 0n, -70_000],
+          [500_000, 1n, -70_000],
+          [500_000, 0n, 0],
+        ],
+      },
+    );
   });
 
   test('do not run away from the clock when a process is started again and again', async () => {

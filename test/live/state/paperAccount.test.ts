@@ -147,6 +147,58 @@ test('a kill or a power cut after any write loses nothing that the count of comm
   }
 });
 
+test('a write that fails, wherever it fails, changes no row and no count: a kill after it leaves a file that opens with the rows before it', () => {
+  const write = fc.record({ isDurable: fc.boolean(), fails: fc.boolean(), rows: fc.nat(2) });
+  let run = 0;
+  fc.assert(
+    fc.property(fc.array(write, { minLength: 1, maxLength: 6 }), writes => {
+      const here = join(dir, `failed-${++run}`);
+      mkdirSync(here);
+      const file = openPaperAccount(here);
+      const rows = new Map<string, string>();
+      writes.forEach(({ isDurable, fails, rows: count }, n) => {
+        const changes = Array.from({ length: count }, (_, i) => ({ key: `row ${i}`, text: `${n} ${i}` }));
+        // The table takes no row without a key.
+        const broken = { key: null as never, text: 'x' };
+        if (fails) expect(() => file.write([...changes, broken], isDurable)).toThrow(/NOT NULL/);
+        else {
+          file.write(changes, isDurable);
+          for (const { key, text } of changes) rows.set(key, text);
+        }
+        const left = copyOf(here, `failed-${run}-${n}`);
+        const again = openPaperAccount(left);
+        expect(new Map(again.read().map(({ key, text }) => [key, text]))).toEqual(rows);
+        again.close();
+        rmSync(left, { recursive: true });
+      });
+      file.close();
+    }),
+    { ...runsOf(200, 10), seed: 4 },
+  );
+});
+
+test.each([
+  [
+    'the count of its commits is changed',
+    (path: string) => changed(path, 'UPDATE commits SET n = 1'),
+    /commit count does not match/,
+  ],
+  ['it is lost', (path: string) => rmSync(path), /the file is missing, but earlier runs left/],
+] as const)('neither a bot nor a reader takes an account for whole when %s', async (_, spoil, why) => {
+  const file = openPaperAccount(dir);
+  for (let n = 0; n < 2; n++) file.write([{ key: 'account', text: String(n) }], true);
+  file.close();
+  spoil(join(dir, PAPER_ACCOUNT_FILE));
+  expect(() => openPaperAccount(dir)).toThrow(why);
+  if (!why.source.includes('count')) await expect(readPaperAccount(dir, realClock())).rejects.toThrow(why);
+});
+
+function changed(path: string, sql: string): void {
+  const db = new Database(path);
+  db.exec(sql);
+  db.close();
+}
+
 test('after a byte that is not UTF-8 anywhere in the file, a start is refused or has the same rows, and --fresh can still lock the file', async () => {
   const file = openPaperAccount(dir);
   file.write(
