@@ -2,7 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
 import { plainText } from '../../src/tape/import/digits.ts';
-import { KIND, RecordedBook, RecordedSide, SIDE, TapeBuilder, finishTape } from '../../src/tape/index.ts';
+import {
+  bestsOf,
+  finishTape,
+  KIND,
+  midsOf,
+  RecordedBook,
+  RecordedSide,
+  SIDE,
+  TapeBuilder,
+  type Tape,
+} from '../../src/tape/index.ts';
 import { statisticsOf } from './statistics.ts';
 
 describe('columns', () => {
@@ -61,6 +71,68 @@ describe('one side of a recorded book', () => {
         const expected = [...naive].sort((a, b) => (a[0] - b[0]) * sign);
         expect(Array.from({ length: side.length }, (_, i) => [side.priceAt(i), side.amountAt(i)])).toEqual(expected);
         for (let at = 1; at <= 200; at++) expect(side.amountOf(at)).toBe(naive.get(at) ?? 0);
+      }),
+    );
+  });
+});
+
+describe('the best prices of a recording', () => {
+  const row = fc.record({
+    kind: fc.constantFrom(...Array<typeof KIND.level>(9).fill(KIND.level), KIND.clear, KIND.trade, KIND.trade),
+    side: fc.constantFrom(SIDE.buy, SIDE.sell),
+    at: fc.integer({ min: 0, max: 3 }),
+    lots: fc.integer({ min: 0, max: 3 }),
+    later: fc.nat(2),
+  });
+  // The two sides seldom meet.
+  const rowsDrawn = fc.array(
+    row.map(({ at, ...of }) => ({ ...of, at: at + (of.side === SIDE.buy ? 90 : 92) })),
+    { maxLength: 60 },
+  );
+
+  it('are those of every time at which they changed, while the book has two sides that do not meet', () => {
+    fc.assert(
+      fc.property(rowsDrawn, rows => {
+        const builder = new TapeBuilder();
+        const sides = [new Map<number, number>(), new Map<number, number>()] as const;
+        const expected: [number, number, number][] = [];
+        let time = 1_000;
+        const times = rows.map(({ later }) => (time += later));
+        rows.forEach(({ kind, side, at, lots }, i) => {
+          const now = times[i]!;
+          if (kind === KIND.trade) return builder.trade(now, now + 5, side, price(at), amount(1));
+          if (kind === KIND.clear) {
+            builder.clear(now, now + 5);
+            for (const one of sides) one.clear();
+          } else {
+            builder.level(now, now + 5, side, price(at), amount(lots));
+            sides[side].delete(at);
+            if (lots > 0) sides[side].set(at, lots);
+          }
+          // Rows of one time are one change.
+          if (times[i + 1] === now && rows[i + 1]!.kind !== KIND.trade) return;
+          const [bid, ask] = [Math.max(...sides[0].keys()), Math.min(...sides[1].keys())];
+          const [, bidBefore, askBefore] = expected.at(-1) ?? [];
+          if (Number.isFinite(bid) && bid < ask && ask < Infinity && (bid !== bidBefore || ask !== askBefore))
+            expected.push([now, bid, ask]);
+        });
+        const columns = builder.columns();
+        const gaps = [{ from: 1, to: 2, why: 'a gap' }];
+        const tape = {
+          columns,
+          gaps,
+          source: 'a test',
+          instrument: { symbol: 'btc_mxn', tick: '0.5' },
+        } as unknown as Tape;
+        const bests = bestsOf(tape);
+        expect(Array.from(bests.at, (at, i) => [at, bests.bid[i], bests.ask[i]])).toEqual(expected);
+        const mids: [number, number][] = [];
+        for (const [at, bid, ask] of expected)
+          if (mids.at(-1)?.[1] !== (bid + ask) / 4) mids.push([at, (bid + ask) / 4]);
+        const found = midsOf(tape);
+        expect(Array.from(found.at, (at, i) => [at, found.mid[i]])).toEqual(mids);
+        const to = rows.length === 0 ? -Infinity : time;
+        expect([found.to, bests.to, found.gaps, found.book, found.source]).toEqual([to, to, gaps, 'btc_mxn', 'a test']);
       }),
     );
   });
