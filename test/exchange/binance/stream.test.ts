@@ -100,6 +100,70 @@ describe('a book of changes', () => {
     expect(book.take(crossed)).toEqual({ lost: 'the best bid of the book is at or above the best ask' });
   });
 
+  const updateOf = (id: number, sentAt: number, changes: Partial<DepthUpdate> = {}): DepthUpdate => ({
+    ...{ first: BigInt(id), last: BigInt(id), sentAt, bids: [], asks: [] },
+    ...changes,
+  });
+  const wholeAt = (id: number, updatedAt: number): BookSnapshot => ({
+    ...{ book: 'btc_usdt', sequence: BigInt(id), updatedAt },
+    bids: [{ price: '99', amount: '1' }],
+    asks: [{ price: '101', amount: '1' }],
+  });
+
+  test.each([
+    [1_000, 10],
+    [1_001, 11],
+    [1_007, 17],
+  ])('keeps of %i updates that wait the last thousand: a snapshot must have all before update %i', (count, first) => {
+    for (const sequence of [first - 2, first - 1]) {
+      const book = new DepthBook('btc_usdt');
+      for (let n = 0; n < count; n++) expect(book.take(updateOf(10 + n, n))).toBe('waiting');
+      const seeded = book.seed(wholeAt(sequence, 5), 1_000);
+      if (sequence < first - 1) expect(seeded).toBeNull();
+      else expect(seeded).toMatchObject({ snapshot: { sequence: BigInt(9 + count), updatedAt: count - 1 } });
+      expect(book.isWaiting).toBe(sequence < first - 1);
+    }
+  });
+
+  test('is as old as its last update, also if the snapshot has all of those that waited; only an update is sent', () => {
+    const book = new DepthBook('btc_usdt');
+    for (const id of [10, 11, 12]) book.take(updateOf(id, 100 * id));
+    const seeded = book.seed(wholeAt(12, 5), 1_000);
+    expect(seeded).toMatchObject({ snapshot: { sequence: 12n, updatedAt: 1_200 } });
+    expect(seeded).not.toHaveProperty('sentAt');
+    expect(book.take(updateOf(13, 1_310))).toMatchObject({ snapshot: { updatedAt: 1_310 }, sentAt: 1_310 });
+    book.reset();
+    expect(book.seed(wholeAt(20, 7), 1_000)).toMatchObject({ snapshot: { sequence: 20n, updatedAt: 7 } });
+  });
+
+  test.each(['bids', 'asks'] as const)(
+    'forgets levels beyond four thousand per side, and then knows that it does: %s',
+    side => {
+      const levels = (count: number, amount: string) =>
+        Array.from({ length: count }, (_, n) => ({
+          price: String(side === 'bids' ? 98_000 - n : 102_000 + n),
+          amount,
+        }));
+      const seeded = () => {
+        const book = new DepthBook('btc_usdt');
+        const [bids, asks] = [[{ price: '99000', amount: '1' }], [{ price: '101000', amount: '1' }]];
+        book.seed({ ...wholeAt(1, 0), bids, asks }, 1_000);
+        return book;
+      };
+      // With the level of the snapshot, these are one level more than are kept.
+      for (const [added, gone, isLost] of [
+        [4_000, 3_950, false],
+        [4_000, 3_951, true],
+        [3_999, 3_999, false],
+      ] as const) {
+        const book = seeded();
+        expect(book.take(updateOf(2, 0, { [side]: levels(added, '1') }))).toHaveProperty('snapshot');
+        const step = book.take(updateOf(3, 0, { [side]: levels(gone, '0') }));
+        expect([added, gone, typeof step === 'object' && 'lost' in step]).toEqual([added, gone, isLost]);
+      }
+    },
+  );
+
   test.each(['bids', 'asks'] as const)('knows each side as far as its snapshot goes: %s', side => {
     const entry = (price: string): BookEntry => ({ price, amount: '1' });
     const other = side === 'bids' ? 'asks' : 'bids';

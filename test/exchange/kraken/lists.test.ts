@@ -440,6 +440,32 @@ test('a cancel weighs by the age of its order since it was first sent, in its pa
   ]);
 });
 
+test('what replies said of the latest ten thousand orders is known by both ids, and an order that is told again is a late one', () => {
+  const placed = new PlacedOrders(new VirtualClock());
+  const feeSideOf = (n: number) => (n % 2 === 0 ? 'base' : 'quote') as 'base' | 'quote';
+  const told = (n: number): void => placed.seen(`oid ${n}`, { originId: `a-${n}`, feeSide: feeSideOf(n) });
+  const isKnown = (n: number): boolean => {
+    const [oid, facts] = [placed.oidOf(`a-${n}`), placed.factsOf(`oid ${n}`)];
+    expect([oid, facts]).toEqual(
+      facts === undefined ? [undefined, undefined] : [`oid ${n}`, { originId: `a-${n}`, feeSide: feeSideOf(n) }],
+    );
+    return facts !== undefined;
+  };
+  for (let n = 1; n <= 10_000; n++) told(n);
+  told(1);
+  expect([1, 2, 3].map(isKnown)).toEqual([true, true, true]);
+  told(10_001);
+  told(10_002);
+  expect([1, 2, 3, 4, 10_002].map(isKnown)).toEqual([true, false, false, true, true]);
+  // An order of another program has no origin id, and takes the place of an order in one list only.
+  placed.seen('of another', { feeSide: 'base' });
+  expect([placed.factsOf('oid 4'), placed.oidOf('a-4'), placed.factsOf('of another')]).toEqual([
+    undefined,
+    'oid 4',
+    { feeSide: 'base' },
+  ]);
+});
+
 type Row = { readonly id: string; readonly clientId: string; status: 'open' | 'closed' };
 
 describe('a look-up by origin id', () => {

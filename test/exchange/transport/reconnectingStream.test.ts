@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomOf, VirtualClock, type Random, type StreamListener, type StreamNews } from '../../../src/core/index.ts';
-import { ReconnectingStream } from '../../../src/exchange/transport/reconnectingStream.ts';
+import { ReconnectingStream, type ReconnectOptions } from '../../../src/exchange/transport/reconnectingStream.ts';
 import { WireFault } from '../../../src/exchange/wire/wire.ts';
 import { runsOf } from '../../many.ts';
 
@@ -13,24 +13,28 @@ function streamOf(
     random = randomOf(1),
     isUp = () => true,
     isEnded = () => false,
+    options = {},
   }: {
     readonly random?: Pick<Random, 'next'>;
     readonly isUp?: () => boolean;
     /** Whether a check of the protocol ends the connection. */
     readonly isEnded?: () => boolean;
+    readonly options?: Partial<ReconnectOptions>;
   } = {},
 ) {
   const clock = new VirtualClock();
   const lines: StreamListener[] = [];
+  const closed: number[] = [];
   const stream = new ReconnectingStream(
     {
       ...{ clock, random: random as Random },
       transport: {
         connect: line => {
-          lines.push(line);
-          return { send: () => undefined, close: () => undefined };
+          const number = lines.push(line) - 1;
+          return { send: () => undefined, close: () => void closed.push(number) };
         },
       },
+      ...options,
     },
     {
       open: () => void (isUp() && stream.notify(stream.up())),
@@ -47,7 +51,7 @@ function streamOf(
   );
   stream.start(listener);
   lines[0]!.open();
-  return { stream, clock, lines };
+  return { stream, clock, lines, closed };
 }
 
 describe('an error while a frame is read', () => {
@@ -153,4 +157,114 @@ test('pauses between connections double up to their bound, whatever ends them, a
     runsOf(2_000, 40),
   );
   expect(grown).toBeGreaterThan(0);
+});
+
+test('a connection is lost at the first check after its time without a frame or without its subscriptions, and says which', async () => {
+  const [silenceMs, upWithinMs, checkMs] = [12_000, 30_000, 1_000];
+  const event = fc.record({
+    // Never at the time of a check.
+    afterMs: fc.integer({ min: 0, max: 26 }).map(n => 500 * n),
+    kind: fc.constantFrom('ping', 'good', 'wire', 'up'),
+  });
+  const seen = { silent: 0, late: 0, neither: 0 };
+  await fc.assert(
+    fc.asyncProperty(fc.array(event, { maxLength: 8 }), async events => {
+      const news: StreamNews[] = [];
+      const { stream, clock, lines } = streamOf(each => news.push(each), {
+        options: { silenceMs, upWithinMs },
+        isUp: () => false,
+      });
+      const from = clock.elapsed();
+      let [now, heard, isUp, frames] = [250, 0, false, 0];
+      const expected: StreamNews[] = [];
+      let lost: string | null = null;
+      // Each check until this time.
+      const checkUntil = (time: number) => {
+        for (let at = Math.ceil((now + 1) / checkMs) * checkMs; at < time && lost === null; at += checkMs) {
+          if (at - heard >= silenceMs) lost = `no frame was received for ${silenceMs} ms`;
+          else if (!isUp && at >= upWithinMs) lost = `the subscriptions were not confirmed within ${upWithinMs} ms`;
+        }
+        now = time;
+      };
+      await clock.advance(250);
+      for (const { afterMs, kind } of events) {
+        checkUntil(now + afterMs);
+        await clock.advance(from + now - clock.elapsed());
+        if (lost !== null) break;
+        if (kind === 'up') {
+          stream.up();
+          isUp = true;
+          continue;
+        }
+        heard = now;
+        if (kind === 'ping') {
+          lines[0]!.ping?.();
+          if (isUp) expected.push({ kind: 'alive' });
+          continue;
+        }
+        lines[0]!.text(kind);
+        frames++;
+        expected.push(
+          kind === 'good' ? { kind: 'trades', trades: [] } : { kind: 'fault', reason: 'price: expected digits' },
+        );
+      }
+      if (lost !== null) expected.push({ kind: 'down', reason: lost });
+      expect(news).toEqual(expected);
+      expect(stream.isUp).toBe(isUp && lost === null);
+      expect(stream.counts()).toMatchObject({ frames, faults: expected.filter(({ kind }) => kind === 'fault').length });
+      seen[lost === null ? 'neither' : /no frame/.test(lost) ? 'silent' : 'late']++;
+      stream.close();
+    }),
+    { ...runsOf(2_000, 150), seed: 7 },
+  );
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
+});
+
+test.each(['connecting', 'up', 'in a pause'])(
+  'a stream that is closed while it is %s closes its connection once, and is silent for ever',
+  async when => {
+    const news: StreamNews[] = [];
+    const { stream, clock, lines, closed } = streamOf(each => news.push(each), { isUp: () => when !== 'connecting' });
+    if (when === 'in a pause') lines[0]!.closed('reset');
+    const before = news.length;
+    stream.close();
+    stream.close();
+    stream.restart('a test');
+    lines[0]!.open();
+    for (const frame of ['good', 'defect']) lines[0]!.text(frame);
+    lines[0]!.ping?.();
+    lines[0]!.closed('late');
+    await clock.advance(120_000);
+    expect([news.length - before, lines.length, closed, stream.isClosed]).toEqual([0, 1, [0], true]);
+    expect(clock.nextDue()).toBeUndefined();
+  },
+);
+
+test('a restart during a pause changes nothing: the next connection comes at its time, and the pause after it is the second one', async () => {
+  const { stream, clock, lines } = streamOf(() => undefined, { random: { next: () => 0 } });
+  lines[0]!.closed('reset');
+  for (let n = 0; n < 3; n++) {
+    await clock.advance(300);
+    stream.restart('impatience');
+  }
+  await clock.advance(99);
+  expect(lines).toHaveLength(1);
+  await clock.advance(1);
+  expect(lines).toHaveLength(2);
+  lines[1]!.closed('reset');
+  await clock.advance(1_999);
+  expect(lines).toHaveLength(2);
+  await clock.advance(1);
+  expect(lines).toHaveLength(3);
+  stream.close();
+});
+
+test('a listener that closes the stream receives no more news, not even of the same frame', () => {
+  const kinds: string[] = [];
+  const { stream, lines } = streamOf(({ kind }) => {
+    kinds.push(kind);
+    if (kind === 'trades') stream.close();
+  });
+  lines[0]!.text('inside');
+  expect(kinds).toEqual(['up', 'trades']);
 });
