@@ -32,8 +32,7 @@ const program = new Command('puntas')
   .configureOutput({
     writeOut: text => writeOutput(printed(text, outputTerminal())),
     writeErr: text => writeError(text),
-    outputError: (text, write) =>
-      write(`${printed(`${text.replace(/^error: /, '').replace(/\.?\s*$/, '')}${hintOf(text)}`, errorTerminal())}\n`),
+    outputError: (text, write) => write(`${printed(`${sentence(text)}${hintOf(text)}`, errorTerminal())}\n`),
   });
 
 // Written files are private to the user, because state, keys and tapes reveal an account.
@@ -41,13 +40,20 @@ process.umask(0o077);
 
 const args = process.argv.slice(2);
 
+/** Returns a message of the command line without its prefix and without a period at its end. */
+function sentence(text: string): string {
+  const whole = text.replace(/^error: /, '').trimEnd();
+  return whole.endsWith('.') ? whole.slice(0, -1) : whole;
+}
+
 /** Returns the end of a message about wrong options: what was probably meant, and where the options are listed. */
 function hintOf(text: string): string {
   const command = program.commands.find(each => each.name() === args[0]);
   const file = args.slice(1).find(arg => /\.ya?ml$/.test(arg));
   const isNamed = args.some(arg => arg === '-c' || arg.startsWith('--config'));
   const takesFile = !isNamed && command?.options.some(({ long }) => long === '--config') === true;
-  const meant = /too many arguments/.test(text) && takesFile && file !== undefined ? `; did you mean -c ${file}?` : '';
+  const meant =
+    text.includes('too many arguments') && takesFile && file !== undefined ? `; did you mean -c ${file}?` : '';
   return `${meant} (see puntas ${command === undefined ? '' : `${command.name()} `}--help)`;
 }
 const asksOnly =

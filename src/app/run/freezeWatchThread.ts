@@ -14,5 +14,5 @@ const checks = setInterval(() => {
   if (!count.tick(Atomics.load(view, 0), (user + system) / 1_000)) return;
   clearInterval(checks);
   // The line is written past the output that names the command as the user types it.
-  endFrozen(haltFrozen(bot, Date.now()).replace(/(?<=: )puntas /g, `${command} `));
+  endFrozen(haltFrozen(bot, Date.now()).replaceAll(': puntas ', `: ${command} `));
 }, TICK_MS);
