@@ -42,7 +42,7 @@ export const LIVES: readonly Life[] = [
         cause: 'none is started',
         ready: 'sentinel is missing',
         explain: 'not quoting: sentinel is missing',
-        alerts: { PuntasSentinelGone: 'btc_mxn: no sentinel heartbeat' },
+        alerts: { PuntasSentinelGone: '… no sentinel heartbeat' },
       },
       {
         of: [],
@@ -816,7 +816,7 @@ export const LIVES: readonly Life[] = [
           'not quoting: ledger differs from the balances',
         ],
         ready: 'ledger differs from the balances',
-        alerts: { PuntasLedgerDiffers: "btc_mxn: the exchange's balances differ from the ledger" },
+        alerts: { PuntasLedgerDiffers: "… the exchange's balances differ from the ledger" },
       },
       {
         of: ['halt: ledger'],
@@ -899,7 +899,7 @@ export const LIVES: readonly Life[] = [
         of: [],
         cause: 'a disk of 24 MB',
         ready: true,
-        alerts: { PuntasDiskLow: 'btc_mxn: …B left on the disk of the state directory' },
+        alerts: { PuntasDiskLow: '… …B left on the disk of the state directory' },
       },
       {
         of: ['pause: the disk does not take the journal', 'level: not sent'],
