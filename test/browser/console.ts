@@ -73,7 +73,7 @@ async function opened(width = 1600, colorScheme: 'light' | 'dark' = 'light', at 
   const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
   pages.push(page);
   const noise: string[] = [];
-  page.on('console', message => noise.push(`console: ${message.text()}`));
+  page.on('console', message => noise.push(`console: ${message.text()} ${message.location().url}`));
   page.on('pageerror', error => noise.push(`error: ${error.message}`));
   page.on('request', request => {
     const isOwn = request.url().startsWith(`${at}/`);
