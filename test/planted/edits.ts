@@ -7323,8 +7323,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the address of an exchange is compared as it is written',
     file: 'src/app/inspect/botOfFolder.ts',
-    from: 'return isPaper || addressOf(a) === addressOf(b);',
-    to: 'return isPaper || exchangeText(a) === exchangeText(b);',
+    from: 'return isAnyAddress || addressOf(a) === addressOf(b);',
+    to: 'return isAnyAddress || exchangeText(a) === exchangeText(b);',
     test: 'test/app/inspect/botOfFolder.test.ts',
     title: 'a folder of the last run, and a file with an address with a slash at its end',
   },

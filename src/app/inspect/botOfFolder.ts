@@ -48,25 +48,29 @@ const exchangeText = ({ exchange }: Config): string =>
 const addressOf = ({ exchange }: Config): string | null =>
   exchange.kind === 'embedded' ? null : venueNamed(exchange.venue).restUrl(exchange.restUrl);
 
-/** Whether two configurations are of one bot: the same instance, at least one book of both, and the same exchange. */
-function isSameBot(a: Config, b: Config, isPaper: boolean): boolean {
+/**
+ * Whether two configurations are of one bot: the same instance, at least one book of both, and the same exchange.
+ * `isAnyAddress`: whether the addresses of the exchange may differ.
+ */
+function isSameBot(a: Config, b: Config, isAnyAddress: boolean): boolean {
   if (a.instance !== b.instance) return false;
   const books = symbolsOf(b);
   if (!symbolsOf(a).some(book => books.includes(book))) return false;
-  // A run on paper is recorded with the embedded exchange that simulates the fills.
-  return isPaper || addressOf(a) === addressOf(b);
+  return isAnyAddress || addressOf(a) === addressOf(b);
 }
 
 /**
  * Checks that a state directory, which a configuration names, was last used by the bot of that configuration. A
- * directory without a readable run has no owner.
+ * directory without a readable run has no owner. `isAnyAddress`: whether the configuration may reach the exchange at
+ * another address, as a sentinel does that needs a line of its own.
  * @throws UsageError if another bot has used it.
  */
-export function assertOwnFolder(file: string, config: Config, dir: string): void {
+export function assertOwnFolder(file: string, config: Config, dir: string, isAnyAddress = false): void {
   const last = knownConfigOf(dir);
   if (last === null || isTrialOrder(last)) return;
   const isPaper = isPaperState(dir);
-  if (isSameBot(last, config, isPaper)) return;
+  // A run on paper is recorded with the embedded exchange that simulates the fills.
+  if (isSameBot(last, config, isPaper || isAnyAddress)) return;
   throw new UsageError(
     `${dir}: the last run here was ${botText(last, isPaper)}, but the bot of ${file} is ${botText(config, isPaper)}; pass the file of the bot that you mean, or --state ${dir} for the bot that has run here`,
   );

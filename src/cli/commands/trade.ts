@@ -304,7 +304,7 @@ function addSentinel(program: Command): void {
         throw new UsageError(
           `${config.state.dir} belongs to paper trading, which places no real orders and needs no sentinel`,
         );
-      if (options.state === undefined) assertOwnFolder(options.config, config, config.state.dir);
+      if (options.state === undefined) assertOwnFolder(options.config, config, config.state.dir, true);
       const venue = remoteVenue(config.exchange);
       const log = logger(config.log.level, [venue.secret.reveal(), venue.key]);
       const ended = new AbortController();

@@ -85,6 +85,14 @@ test('a paper folder belongs to its instance and books, because a run on paper i
   );
 });
 
+test('a sentinel may reach the exchange at another address than the bot, but not with another instance', () => {
+  const dir = folderOf([remote(API)]);
+  const ownLine = remote('http://127.0.0.1:1');
+  expect(() => assertOwnFolder('my.yaml', ownLine, dir)).toThrow('is demo on btc_mxn at http://127.0.0.1:1;');
+  expect(() => assertOwnFolder('my.yaml', ownLine, dir, true)).not.toThrow();
+  expect(() => assertOwnFolder('my.yaml', { ...ownLine, instance: 'other' }, dir, true)).toThrow('is other on btc_mxn');
+});
+
 const LIVES = ['runs', 'silent', 'stopped', undefined] as const;
 test.each(LIVES.flatMap(live => LIVES.map(paper => [live, paper] as const)))(
   'an action on a bot that is %s, with a paper bot that is %s, is refused only if --paper can be missing',
