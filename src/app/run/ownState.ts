@@ -23,7 +23,7 @@ import type { RunOptions } from './runOptions.ts';
  * Opens the state of a bot. Rejects with one line for the operator if the state belongs to another bot, or if a
  * permission is missing.
  */
-export async function openOwnState({ config, venue, clock, seed }: RunOptions): Promise<Journal | DamagedState> {
+export async function openOwnState({ config, venue, clock, seed, log }: RunOptions): Promise<Journal | DamagedState> {
   // The state is stored under this name, unless an earlier key has already given the state its name.
   const account = accountName(venue);
   const setup = JSON.stringify(config);
@@ -33,7 +33,9 @@ export async function openOwnState({ config, venue, clock, seed }: RunOptions): 
     openState(() => {
       claimState(config.state.dir, venue.paper !== undefined);
       const earlierBytesMax = recordings;
-      return openJournal(config.state.dir, { account, owner, ...told, at: clock.now(), setup, earlierBytesMax });
+      const { dir } = config.state;
+      const onEndedLedger = () => log.info({ dir }, endedLedgerText(owner));
+      return openJournal(dir, { account, owner, ...told, at: clock.now(), setup, earlierBytesMax, onEndedLedger });
     });
   let opened = open({});
   if (opened instanceof OtherKey) {
@@ -49,6 +51,12 @@ export async function openOwnState({ config, venue, clock, seed }: RunOptions): 
   if (opened instanceof OtherKey) throw opened;
   return opened;
 }
+
+/** Returns the log line for a state with the ledger of an account that ended with its embedded exchange. */
+const endedLedgerText = ({ venue, paperAccount }: Owner): string =>
+  venue === null && paperAccount === undefined
+    ? 'the embedded exchange starts with a new account, because the account of the last run ended with its process; profit and ledger start again; to keep an account over restarts, use puntas run --paper'
+    : 'the ledger in this state was of an account on an embedded exchange, which ended with its process; profit and ledger start again with this account';
 
 /**
  * Opens a state. Returns the error if the state is damaged or belongs to another key. Throws every other error as a

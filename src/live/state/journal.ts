@@ -23,7 +23,7 @@ import { commitMarkIn, lossOf, stalenessOf, type CommitMark } from './knownCommi
 import { foldEntries, ledgerByEntries, writeEntries } from './ledgerEntries.ts';
 import { writeHours, type BookHour } from './profitHours.ts';
 import { checkpointOf, textOfCheckpoint, type LedgerCheckpoint } from '../recording/ledgerText.ts';
-import { noteClient, NotOurs, ownedAccountIn, ownerIn, takeOwnership, type Owner } from './owner.ts';
+import { noteClient, NotOurs, ownedAccountIn, ownerIn, takeOwnership, type Owned, type Owner } from './owner.ts';
 import { GAP } from '../recording/recording.ts';
 import { forgetOld, recorderIn, recordingsIn, RUNS_MAX, type RunRecorder } from '../recording/recordings.ts';
 import { claimStateDir } from '../files/stateDir.ts';
@@ -146,12 +146,15 @@ export function openJournal(
     owner,
     client,
     earlierBytesMax,
+    onEndedLedger,
     ...options
   }: Omit<JournalOptions, 'recordings' | 'mark'> & {
     readonly owner: Owner;
     /** Account number; present if Puntas requested it from the exchange because the API key changed. */
     readonly client?: string;
     readonly earlierBytesMax: number;
+    /** Called if the state had the ledger of an account that ended with its embedded exchange; it is deleted. */
+    readonly onEndedLedger?: () => void;
   },
 ): Journal {
   claimStateDir(dir);
@@ -160,10 +163,13 @@ export function openJournal(
   if (loss !== null) throw unusable(file, new Error(loss));
   const db = openDatabase(file, ({ commits, lastRun }) => stalenessOf(dir, commits, lastRun));
   try {
-    let { account } = options;
-    atomically(db, () => void (account = takeOwnership(db, dir, owner, account, client)))();
+    let owned: Owned = { account: options.account, hasEndedLedger: false };
+    atomically(db, () => void (owned = takeOwnership(db, dir, owner, options.account, client)))();
     const mark = commitMarkIn(dir, commitsIn(db));
-    return journalIn(db, { ...options, account, recordings: { dir, earlierBytesMax }, mark });
+    const { account, hasEndedLedger } = owned;
+    const journal = journalIn(db, { ...options, account, recordings: { dir, earlierBytesMax }, mark });
+    if (hasEndedLedger) onEndedLedger?.();
+    return journal;
   } catch (error) {
     if (error instanceof NotOurs) {
       closeDatabase(db);

@@ -53,11 +53,13 @@ export type AccountEvidence = {
   readonly orders: readonly string[];
 };
 
+/** Owned state: name under which the account's rows are stored, and whether a ledger of an ended account was deleted. */
+export type Owned = { readonly account: string; readonly hasEndedLedger: boolean };
+
 /**
- * Takes ownership of the state. Returns the name under which the account's rows are stored, initially `account`.
- * `client` is the account number that the exchange reported for this key, or `null` if it was not requested. Deletes
- * state of other accounts, which ended with their embedded exchange. A paper account does not end: its state is never
- * deleted here.
+ * Takes ownership of the state. The account's rows are initially stored under the name `account`. `client` is the
+ * account number that the exchange reported for this key, or `null` if it was not requested. Deletes state of other
+ * accounts, which ended with their embedded exchange. A paper account does not end: its state is never deleted here.
  * @throws NotOurs if another bot is the owner, or another or a newer paper account.
  * @throws OtherKey if only the key differs and `client` is `null`.
  */
@@ -67,7 +69,7 @@ export function takeOwnership(
   owner: Owner,
   account: string,
   client: string | null = null,
-): string {
+): Owned {
   const before = ownerIn(db);
   const other = before?.paperAccount && paperFlaw(before.paperAccount, owner.paperAccount);
   if (other) throw new NotOurs(`the state directory ${dir} ${other}`);
@@ -86,11 +88,12 @@ export function takeOwnership(
     );
   const known = client ?? (isBound ? before.client : undefined);
   const row: Owner = known === undefined ? owner : { ...owner, client: known };
+  const hasEndedLedger = db.prepare('SELECT 1 FROM marks WHERE account <> ?').get(name) !== undefined;
   for (const table of ['intents', 'marks', 'entries', ...(hasOrderBooks(db) ? ['order_books'] : [])])
     db.prepare(`DELETE FROM ${table} WHERE account <> ?`).run(name);
   db.prepare('DELETE FROM nonces WHERE account <> ? AND account NOT LIKE ?').run(name, `${NONCES_ELSEWHERE} %`);
   writeOwner(db, row);
-  return name;
+  return { account: name, hasEndedLedger };
 }
 
 /**
