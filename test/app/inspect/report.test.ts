@@ -249,6 +249,39 @@ describe('profit by day', () => {
   });
 });
 
+describe('a fee in the base currency', () => {
+  test('counts at the mid price of its booking, to the last digit, as the page says', async () => {
+    const at = worldOf(51, { limits: { drawdownMax: '900', dayLossMax: '900' } });
+    worlds.push(at);
+    const run = await started(at);
+    await at.clock.advance(sized(600_000, 300_000));
+    await run.stop();
+    const { total } = profitReport((await ledgerFileIn(at.stateDir, realClock()))!, {}, at.clock.now());
+    const fills = run.log.flatMap(({ known, text }) => (/^(?:bought|sold) /.test(text) ? [known as FillFields] : []));
+    expect(fills).toHaveLength(total.fills);
+    const fees = (baseFee: (of: { fee: bigint; price: bigint; mid: bigint }) => bigint): bigint =>
+      fills.reduce((sum, { side, price: text, major: lots, fee: paid, profit }) => {
+        const [price, major, fee, gain] = [text, lots, paid, profit].map(one => BigInt(moneyOf(one))) as Sums;
+        if (side === 'sell') return sum - fee;
+        // A buy gains what it received at the mid price, less what it paid.
+        const mid = rounded((gain * UNIT + price * major) / (major - fee));
+        return sum - baseFee({ fee, price, mid });
+      }, 0n);
+    const buys = fills.filter(({ side }) => side === 'buy');
+    expect(buys.length).toBeGreaterThan(0);
+    expect(total.fees).toBe(fees(({ fee, mid }) => (fee * mid) / UNIT));
+    expect(total.fees).not.toBe(fees(({ fee, price }) => (fee * price) / UNIT));
+    expect(readFileSync('docs/report.md', 'utf8')).toContain(
+      'a fee in base currency counts at the mid price when the bot booked it; ',
+    );
+  });
+});
+type FillFields = Readonly<Record<'side' | 'price' | 'major' | 'fee' | 'profit', string>>;
+type Sums = [price: bigint, major: bigint, fee: bigint, gain: bigint];
+const UNIT = 10n ** 18n;
+/** To six decimals: the printed gain is rounded. */
+const rounded = (price: bigint): bigint => ((price + 5n * 10n ** 11n) / 10n ** 12n) * 10n ** 12n;
+
 describe('a bot that was started again', () => {
   test('has one report of both runs, and fills and ledger as CSV and Parquet that add up to it', async () => {
     const at = worldOf(51, { limits: { drawdownMax: '900', dayLossMax: '900' } });
