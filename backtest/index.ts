@@ -29,7 +29,7 @@ export { fillLine, FILLS_HEADER, hedgeLine, HEDGES_HEADER, orderLine, ORDERS_HEA
 export { reportOf, sweptLatency } from './report/report.ts';
 export { tilesTextOf } from './report/firstScreen.ts';
 export { mainOf, shownModels } from './report/mainModel.ts';
-export { crossedText, isCrossed, longest } from './report/summary.ts';
+export { crossedText, isCrossed, longest, longestText } from './report/summary.ts';
 export { excludesZero, intervalOf } from './report/interval.ts';
 export type { Interval } from './report/interval.ts';
 export type { BacktestReport, ReplayReport } from './report/report.ts';

@@ -159,6 +159,18 @@ const learningQuote = (why: string): Quote => ({ ...silent(why), isLearning: tru
 
 const REMEDY = 'correct the file, and reload it in a running bot';
 
+/** Returns a sentence of a strategy file's fault for a place without a running bot, such as a backtest. */
+export const withoutReload = (sentence: string): string => sentence.replace(REMEDY, 'correct the file');
+
+/**
+ * Returns what a strategy file needs before it quotes, from a sentence about an empty side, without the numbers that
+ * change with each decision; `null` if the file waits for nothing.
+ */
+export const neededBefore = (sentence: string): string | null => NEEDS.exec(sentence)?.[0] ?? null;
+
+/** Constant part of the sentences of a file that waits for its history or learns. */
+const NEEDS = /^\S{1,400} (?:needs the trades of|learns from the market for) \d+ s/;
+
 const NO_NEEDS = { warmupMs: 0, historyMs: 0 } as const;
 
 const inSeconds = (ms: number): string => `${Math.ceil(ms / 1_000)} s`;

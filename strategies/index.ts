@@ -15,6 +15,8 @@ import { grid } from './grid/strategy.ts';
 import { imbalance } from './imbalance/strategy.ts';
 import { peg } from './peg/strategy.ts';
 
+export { neededBefore, withoutReload } from './guarded.ts';
+
 export const strategies = byName({
   ladder,
   avellanedaStoikov,

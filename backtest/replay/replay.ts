@@ -24,6 +24,7 @@ import {
   type Snapshot,
 } from '../../src/core/index.ts';
 import type { FillModel } from '../../src/fills/index.ts';
+import { neededBefore, withoutReload } from '../../strategies/index.ts';
 import { LOCKED_OUT as LOCKED_OUT_CODE } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
 import { Collector, type Collected } from '../collect/collect.ts';
@@ -210,11 +211,15 @@ type Placed = {
 };
 
 /**
- * Returns the reason for a missing side. The strategy's own text is used if it contains no number, which would split
- * one reason into many.
+ * Returns the reason for a missing side. The strategy's own text is used without numbers that change, because they
+ * would split one reason into many.
  */
-const reasonOf = (unshown: Snapshot['unshown'][Side]): string =>
-  unshown === null ? UNDER_WAY : unshown.words === null || /\d/.test(unshown.words) ? unshown.reason : unshown.words;
+function reasonOf(unshown: Snapshot['unshown'][Side]): string {
+  if (unshown === null) return UNDER_WAY;
+  const { reason, words } = unshown;
+  if (words === null) return reason;
+  return neededBefore(words) ?? (/\d/.test(words) ? reason : withoutReload(words));
+}
 
 /** Answer that has arrived at the bot. */
 type Heard = {
@@ -1120,6 +1125,7 @@ export class TapeReplay {
     const { profit, inventory } = snapshot.booked;
     const collected = this.#collector.end();
     const { balances } = this.#options;
+    const { strategyFault: fault } = this.#book;
     if (this.#account.engine.books.length === 1) this.#assertEqual(snapshot.booked, collected);
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, inventory, this.#minor];
     if (hedged !== null) numbers.push(profit.hedging);
@@ -1145,7 +1151,7 @@ export class TapeReplay {
       hedged,
       recorded: this.#recorded,
       haltedBecause: this.#book.haltedBecause,
-      strategyFault: this.#book.strategyFault,
+      strategyFault: fault === null ? null : withoutReload(fault),
       left,
       hash: this.#hash.digest(),
     };

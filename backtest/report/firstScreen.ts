@@ -10,6 +10,7 @@ import {
   html,
   type Html,
 } from '../../src/pages/index.ts';
+import { neededBefore } from '../../strategies/index.ts';
 import { STRETCHES_MIN, type Interval } from './interval.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 import { isCrossed } from './summary.ts';
@@ -17,17 +18,20 @@ import { isCrossed } from './summary.ts';
 /** Tile with a name, a number, and lines below the number. */
 export type Tile = { readonly name: string; readonly value: string; readonly notes: readonly string[] };
 
+type TileReport = Pick<BacktestReport, 'minor' | 'warmUpFrom'>;
+
 /**
  * Returns the tiles as plain text, also for the terminal: net with its interval, net after 60 s, drawdown, uptime,
  * fills per day.
  */
-export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: ReplayReport): readonly Tile[] {
+export function tilesTextOf(report: TileReport, main: ReplayReport): readonly Tile[] {
+  const { minor } = report;
   const { pnl, netInterval, net60s, drawdown, fills, capital } = main;
   const range = ({ low, high }: Interval): string => `95%: ${gainText(low, minor)} to ${gainText(high, minor)}`;
   const short = `no interval: the run is shorter than ${STRETCHES_MIN} min`;
   if (isCrossed(main)) {
     const notes = ['the recorded book was crossed for too long'];
-    return [{ name: 'net', value: 'not scored', notes }, ...tilesOfTrading(minor, main)];
+    return [{ name: 'net', value: 'not scored', notes }, ...tilesOfTrading(report, main)];
   }
   return [
     {
@@ -59,19 +63,22 @@ export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: Repl
         drawdown.at === null ? '' : `deepest at ${minuteText(drawdown.at)}`,
       ].filter(Boolean),
     },
-    ...tilesOfTrading(minor, main),
+    ...tilesOfTrading(report, main),
   ];
 }
 
 function tilesOfTrading(
-  minor: string,
-  { uptime, fills, fillsPerDay, seconds, volume, pace }: ReplayReport,
+  { minor, warmUpFrom }: TileReport,
+  { uptime, fills, fillsPerDay, seconds, volume, pace, missing }: ReplayReport,
 ): readonly Tile[] {
   return [
     {
       name: 'uptime, both sides',
       value: percent(uptime.both),
-      notes: [`bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)}`],
+      notes: [
+        `bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)}`,
+        ...waitsText(missing, warmUpFrom !== undefined),
+      ],
     },
     {
       name: 'fills per day',
@@ -83,6 +90,15 @@ function tilesOfTrading(
     },
   ];
 }
+
+/** Describes the time in which a strategy file had too little data to quote; empty without such a time. */
+const waitsText = (missing: ReplayReport['missing'], hasEarlierRows: boolean): readonly string[] =>
+  missing
+    .filter(({ reason }) => neededBefore(reason) === reason)
+    .map(({ reason, bidSeconds, askSeconds }) => {
+      const hint = hasEarlierRows || !reason.includes('trades') ? '' : '; --since starts later, with earlier trades';
+      return `${reason}: ${durationText(Math.max(bidSeconds, askSeconds))} without quotes${hint}`;
+    });
 
 /** Returns the tiles as HTML. */
 export const tilesOf = (report: BacktestReport, main: ReplayReport): Html =>

@@ -237,7 +237,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
 
 /** Describes the time before trading, in which rows only built the book. */
 export const warmUpText = (warmUpFrom: string, { from }: Pick<ReplayReport, 'from'>): string =>
-  `Trading started at ${minuteText(from)}. The ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before the start of trading were used only to build the book. The strategy started its estimates when trading started.`;
+  `Trading started at ${minuteText(from)}. The ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before the start of trading were used only to build the book and to read a history of trades. The strategy started its estimates when trading started.`;
 const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` : spec);
 
 /** Describes the main reason for missing quotes of each side. */
@@ -265,7 +265,8 @@ export function longest(missing: ReplayReport['missing'], side: 'bid' | 'ask'): 
   return first === undefined || of === 0 ? null : { reason: first.reason, seconds: secondsOf(first), of };
 }
 
-const longestText = ({ reason, seconds, of }: Longest): string =>
+/** Describes a reason with its time, of the total time without an order on the side. */
+export const longestText = ({ reason, seconds, of }: Longest): string =>
   `${reason} (${durationText(seconds)} of ${durationText(of)})`;
 
 /** Formats money without its sign, with the decimals of the currency. */

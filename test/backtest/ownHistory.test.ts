@@ -1,11 +1,13 @@
 /** Trades that a strategy file receives in a backtest, by time: its history from before the start, and nothing of the future. */
 import { inspect } from 'node:util';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { reportOf, rowsOfTape } from '../../backtest/index.ts';
 import type { Amount, Quote, Strategy } from '../../src/core/index.ts';
 import { KIND } from '../../src/tape/index.ts';
 import { guarded } from '../../strategies/guarded.ts';
 import { silent } from '../../strategies/quoteLevels.ts';
+import { runsOf } from '../many.ts';
 import { engineOf, rows, run, tape } from './ladderRun.ts';
 
 const [START, END] = [rows.at[0]!, rows.local[rows.length - 1]!];
@@ -69,6 +71,39 @@ describe('a strategy with a history in a backtest', () => {
   });
 });
 
+describe('a strategy file that does not quote yet', () => {
+  test('names one need at all times, whatever is left of it, and has the time in the report', () => {
+    fc.assert(
+      fc.property(
+        ...[fc.integer({ min: 0, max: 300_000 }), fc.integer({ min: 0, max: 300_000 }), fc.boolean()],
+        fc.constantFrom('own.ts', './a-b.js', '/x/7/own9.ts'),
+        (warmupMs, historyMs, isWarm, file) => {
+          const times = isWarm ? { warmupMs, historyMs: 0 } : { warmupMs: 0, historyMs };
+          const own = { trade: () => undefined, quote: () => silent('own words') };
+          const strategy = guarded(
+            file,
+            tape.instrument,
+            () => own,
+            () => times,
+          );
+          const { result } = run({ from: START, to: START + 200_000, engine: engineOf(tape.instrument, strategy) });
+          const { missing } = reportOf(tape.instrument, result);
+          const ms = warmupMs * Number(isWarm) + historyMs * Number(!isWarm);
+          const needs = missing.filter(({ reason }) => reason.startsWith(file));
+          const verb = isWarm ? 'learns from the market for' : 'needs the trades of';
+          expect(needs.map(({ reason }) => reason)).toEqual(
+            needs.length === 0 ? [] : [`${file} ${verb} ${Math.ceil(ms / 1_000)} s`],
+          );
+          // Decisions are a second apart at most.
+          const seconds = needs[0]?.bidSeconds ?? 0;
+          expect(Math.abs(seconds - Math.min(ms, 200_000) / 1_000)).toBeLessThan(3);
+        },
+      ),
+      runsOf(100, 20),
+    );
+  });
+});
+
 describe('a strategy file with a fault in a backtest', () => {
   const quote = { bids: [], asks: [], noBid: 'none wanted', noAsk: 'none wanted' };
   const result = (third: () => Quote) => {
@@ -83,12 +118,12 @@ describe('a strategy file with a fault in a backtest', () => {
       () => {
         throw new Error('no luck');
       },
-      /^own\.ts failed: no luck; correct the file/,
+      /^own\.ts failed: no luck; correct the file$/,
     ],
     [
       'that quotes no number once',
       () => ({ ...quote, bids: [{ price: Number.NaN, amount: 1 as Amount, why: [] }] }),
-      /^own\.ts returned an invalid quote: bids\[0\]\.price: expected a finite number, found NaN/,
+      /^own\.ts returned an invalid quote: bids\[0\]\.price: expected a finite number, found NaN; correct the file$/,
     ],
   ])('%s is named in the report', (_, third, sentence) => {
     const found = result(third);

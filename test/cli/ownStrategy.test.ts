@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changedOwn, folderWith, OWN_STRATEGY, quotingBy } from '../strategies/ownFile.ts';
@@ -75,7 +75,7 @@ test('a backtest of a strategy file that fails names the error, in the text and 
   );
   const args = ['backtest', '-c', yaml, '--flow-seconds', '120', '--models', 'expected'];
   const [text, json] = [await ran(args), await ran([...args, '--json'])];
-  const sentence = String.raw`\.\/own\.ts:17 failed: no luck; correct the file, and reload it in a running bot`;
+  const sentence = String.raw`\.\/own\.ts:17 failed: no luck; correct the file`;
   expect([text.code, json.code, text.stdout]).toEqual([
     1,
     1,
@@ -84,6 +84,33 @@ test('a backtest of a strategy file that fails names the error, in the text and 
   expect(printed(json)).toMatchObject({
     models: [{ strategyFault: expect.stringMatching(new RegExp(`^${sentence}$`)) as string }],
   });
+});
+
+const WAITING = changedOwn('contract: 1,', 'contract: 1, history: () => 100_000,');
+
+test('a backtest of a strategy file that waits for its history says so in the text, the page and the JSON', async () => {
+  const { dir, yaml } = folderWith(WAITING);
+  const args = ['backtest', '-c', yaml, '--flow-seconds', '150', '--models', 'expected'];
+  const [text, json] = [await ran([...args, '--out', join(dir, 'report.html')]), await ran([...args, '--json'])];
+  const reason = './own.ts needs the trades of 100 s';
+  const sentence = `${reason}: 99 s without quotes; --since starts later, with earlier trades`;
+  for (const shown of [text.stdout, readFileSync(join(dir, 'report.html'), 'utf8')]) expect(shown).toContain(sentence);
+  expect(text.stdout).toContain(`  no bid; main reason: ${reason} (99 s of 100 s)\n`);
+  const { models } = JSON.parse(json.stdout) as { models: { missing: { reason: string; bidSeconds: number }[] }[] };
+  const [first] = models[0]!.missing;
+  expect(first!.reason).toBe(reason);
+  expect(first!.bidSeconds).toBeGreaterThan(98);
+  expect(first!.bidSeconds).toBeLessThan(102);
+  const later = await ran([...args, '--since', '2026-01-01T00:01:45Z', '--json']);
+  expect(later.stdout).not.toContain(reason);
+});
+
+test('check on the embedded exchange says that the history of a strategy file is nearly empty', async () => {
+  const { stdout } = await ran(['check', '-c', folderWith(WAITING).yaml]);
+  expect(stdout).toMatch(
+    /^the strategy file needs the trades of 100 s, and gets \d+ trades?: the embedded exchange has just started/m,
+  );
+  expect((await ran(['check', '-c', folderWith(OWN_STRATEGY).yaml])).stdout).not.toContain('has just started');
 });
 
 test('check-strategy with a configuration ends a file that loops at load, and one that ends the process', async () => {

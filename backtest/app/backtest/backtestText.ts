@@ -3,6 +3,7 @@ import { counted } from '../../../src/core/index.ts';
 import { gainText, numberText } from '../../../src/pages/index.ts';
 import {
   longest,
+  longestText,
   mainModel,
   mainOf,
   shownModels,
@@ -52,7 +53,7 @@ function mainLines(report: BacktestReport, main: BacktestReport['models'][number
   );
   const silent = (['bid', 'ask'] as const).flatMap(side => {
     const most = main.uptime[side] < 0.9 ? longest(main.missing, side) : null;
-    return most === null ? [] : [`  no ${side}; main reason: ${most.reason}`];
+    return most === null ? [] : [`  no ${side}; main reason: ${longestText(most)}`];
   });
   const days = main.days.length < 2 || main.days.length > DAYS_SHOWN ? [] : main.days;
   return [

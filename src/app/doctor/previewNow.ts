@@ -2,11 +2,13 @@
  * Quotes that a configuration would place now, computed by an engine with the data that a start reads. Places nothing.
  */
 import {
+  counted,
   moneyOf,
   pairOf,
   textOfFailure,
   textOfMoney,
   type Balance,
+  type BookEngine,
   type Clock,
   type Engine,
   type EngineEvent,
@@ -39,7 +41,7 @@ import { bookWaiting, bookArrivals, restoreIn, uncountedIn, type StoredState, ty
 
 export type PreviewNow = {
   readonly preview: Preview;
-  /** Warnings about sources of the history of a strategy file that are not used. */
+  /** Sentences about the history of a strategy file: unused sources, and a nearly empty history. */
   readonly historyWarnings: readonly string[];
   /** Error of the strategy file; `null` if there is none. */
   readonly failure: string | null;
@@ -175,7 +177,10 @@ export async function previewNow(
     const historyWarnings: string[] = [];
     const log: Log = { ...SILENT, warn: (_, text) => void historyWarnings.push(text) };
     const past = await historyOf({ clock, log, venue: { exchange: client }, beside }, engine.book, rules, Infinity);
-    if (past !== null) engine.step(past);
+    if (past !== null) {
+      engine.step(past);
+      if (config.exchange.kind === 'embedded') historyWarnings.push(freshHistoryText(past, engine.book));
+    }
     const trades = await reads.trades();
     if (isFailed(trades)) throw unreadHere(trades);
     const [before, after] = splitAt(trades, left === null ? undefined : opening.lastTid);
@@ -235,6 +240,13 @@ export async function previewNow(
     await around?.close();
   }
 }
+
+/** Returns a sentence about the trades that a strategy file gets on an embedded exchange, which has just started. */
+const freshHistoryText = (
+  { trades }: Pick<Extract<EngineEvent, { kind: 'history' }>, 'trades'>,
+  { historyMs }: Pick<BookEngine, 'historyMs'>,
+): string =>
+  `the strategy file needs the trades of ${Math.ceil(historyMs / 1_000)} s, and gets ${counted(trades.length, 'trade')}: the embedded exchange has just started, so its history is nearly empty`;
 
 /** Returns the differences of an account, as text; none while a conversion in flight may explain them. */
 const differencesOf = (account: Engine['account']): readonly string[] =>
