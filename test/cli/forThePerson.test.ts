@@ -109,6 +109,26 @@ describe('progress off a terminal', () => {
     ]);
   });
 
+  test('says after 10 s that nothing moves, at any share, with the advice of the task, until it moves again', () => {
+    for (const advice of [undefined, 'look for a loop']) {
+      lines.length = 0;
+      bar.begin(100, 'btc_mxn', advice);
+      for (const done of [0, 37]) for (let ms = 0; ms < 90_000; ms += 250, time += 250) bar.at(done);
+      bar.at(38);
+      time += 60_000;
+      bar.at(39);
+      bar.end();
+      const then = advice === undefined ? '' : '; look for a loop';
+      const shown = lines.map(line => line.trimEnd());
+      expect(shown.slice(0, 2)).toEqual(['btc_mxn: 0%, time left unknown', 'btc_mxn: 0%, time left unknown']);
+      expect(shown.filter(line => line.includes('no progress')).length).toBeGreaterThan(3);
+      const between = shown.slice(3, -1).filter(line => !line.startsWith('btc_mxn: 37%, 2 min'));
+      for (const line of between) expect(line).toMatch(/^btc_mxn: (?:0|37)%, no progress for \d\d s/);
+      for (const line of between) expect(line.endsWith(` s${then}`)).toBe(true);
+      expect(shown.at(-1)).toMatch(/^btc_mxn: 39%, .* left$/);
+    }
+  });
+
   test('is one a minute in the end', () => {
     work(3_600);
     expect(lines.length).toBeGreaterThan(60);

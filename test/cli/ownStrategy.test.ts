@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changedOwn, folderWith, OWN_STRATEGY, quotingBy } from '../strategies/ownFile.ts';
 import { ownStrategyOnPage } from '../docs/ownStrategy.ts';
-import { printed, ran, ROOT } from './program.ts';
+import { printed, puntas, ran, ROOT } from './program.ts';
 
 test('check-strategy prints a line for each law, and ends with 1 if the strategy breaks one', async () => {
   const { dir } = folderWith(OWN_STRATEGY);
@@ -104,6 +104,17 @@ test('a backtest of a strategy file that waits for its history says so in the te
   const later = await ran([...args, '--since', '2026-01-01T00:01:45Z', '--json']);
   expect(later.stdout).not.toContain(reason);
 });
+
+test.each(['expected', 'expected,pessimistic'])(
+  'a backtest of a strategy file that loops says so, with the models %s, and Ctrl-C ends it',
+  async models => {
+    const { yaml } = folderWith(quotingBy('for (;;);'));
+    const program = puntas(['backtest', '-c', yaml, '--flow-seconds', '60', '--models', models]);
+    await program.sees(/^btc_mxn: 0%, no progress for \d+ s; look for a loop without an end in \.\/own\.ts$/m);
+    program.signal('SIGINT');
+    expect((await program.ended).stdout).toBe('');
+  },
+);
 
 test('check on the embedded exchange says that the history of a strategy file is nearly empty', async () => {
   const { stdout } = await ran(['check', '-c', folderWith(WAITING).yaml]);

@@ -12,7 +12,7 @@ const MAIN = join(ROOT, 'dist/src/main.js');
 /** `stderr` without the lines of progress, which come on a slow machine only. */
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-const PROGRESS = /^(?:[^\n]*: )?\d+%, (?:[^\n]* left|time left unknown)\n/gm;
+const PROGRESS = /^(?:[^\n]*: )?\d+%, (?:[^\n]* left|time left unknown|no progress for [^\n]*)\n/gm;
 
 export type Program = {
   readonly pid: number;

@@ -106,8 +106,11 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   });
   const sweep = sweepJobs(options, shared);
   const atOnce = sweep.length > 0 && threads === Infinity ? jobs.length : threads;
-  const results = await withProgress(progress, config.book, onShare =>
-    runModels([...jobs, ...sweep.map(({ job }) => job)], rows, atOnce, onShare),
+  const results = await withProgress(
+    progress,
+    config.book,
+    onShare => runModels([...jobs, ...sweep.map(({ job }) => job)], rows, atOnce, onShare),
+    'file' in config.strategy ? `look for a loop without an end in ${config.strategy.file}` : undefined,
   );
   const reports = results.slice(0, jobs.length);
   return {

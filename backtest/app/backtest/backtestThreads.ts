@@ -60,10 +60,11 @@ export function groupsOf<Job extends Pick<ModelJob, 'latencies' | 'seed'>>(
 }
 
 /**
- * Returns a runner with at most `threads` threads, started on demand. Threads are reused, because code that has already
+ * Returns a runner with at most `threads` threads, started on demand. If `isNeverHere` is true, the caller's thread runs
+ * no job, so that it can report the progress while a job loops. Threads are reused, because code that has already
  * run in a thread is many times faster.
  */
-export function modelRunner(threads: number): ModelRunner {
+export function modelRunner(threads: number, isNeverHere = false): ModelRunner {
   const file = fileURLToPath(new URL('./backtestThread.js', import.meta.url));
   const workers: Worker[] = [];
   const begun = (index: number): Worker => (workers[index] ??= new Worker(file, REPLAY_THREAD));
@@ -71,7 +72,7 @@ export function modelRunner(threads: number): ModelRunner {
     // A program run from sources has no compiled file for a thread, so the caller's thread runs the jobs.
     run: (jobs, given, onProgress) => {
       const source = sourceFor(jobs, given);
-      return threads === 1 || (jobs.length === 1 && workers.length === 0) || !existsSync(file)
+      return (!isNeverHere && (threads === 1 || (jobs.length === 1 && workers.length === 0))) || !existsSync(file)
         ? runHere(jobs, source, onProgress)
         : runInThreads(jobs, source, onProgress, Math.min(threads, jobs.length), begun);
     },
@@ -79,14 +80,17 @@ export function modelRunner(threads: number): ModelRunner {
   };
 }
 
-/** Runs one set of jobs in its own threads. */
+/** Runs one set of jobs in its own threads. A strategy file, which may loop, never runs in the caller's thread. */
 export async function runModels(
   jobs: readonly ModelJob[],
   source: RowSource,
   threads: number,
   onProgress: (share: number) => void,
 ): Promise<readonly ReplayReport[]> {
-  const runner = modelRunner(threads);
+  const runner = modelRunner(
+    threads,
+    jobs.some(({ config }) => 'file' in config.strategy),
+  );
   try {
     return await runner.run(jobs, source, onProgress);
   } finally {

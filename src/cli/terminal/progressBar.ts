@@ -10,6 +10,9 @@ const BAR_AFTER_MS = 1_000;
 const LINE_AFTER_MS = 2_000;
 const LINE_EVERY_MS = 60_000;
 
+/** Time without progress after which the display says so, in ms. */
+const STALLED_AFTER_MS = 10_000;
+
 type Out = { write(text: string): unknown; readonly isTTY?: boolean };
 
 /**
@@ -26,19 +29,22 @@ function barOn(stream: WriteStream, now: () => number): Progress {
   const bar = new SingleBar({ stream, format: FORMAT, etaBuffer: 60, formatTime: timeLeft });
   let [total, what, began] = [0, '', 0];
   let isOn = false;
+  const stall = stallOf(now);
   const end = () => {
     if (isOn) bar.stop();
     isOn = false;
     total = 0;
   };
   return {
-    begin: (all, about) => {
+    begin: (all, about, advice) => {
       end();
+      stall.begin(advice);
       [total, what, began] = [all, about, now()];
     },
     at: (done, about = what) => {
       what = about;
-      if (isOn) bar.update(Math.floor(done), { what });
+      const stalled = stall.at(done);
+      if (isOn) bar.update(Math.floor(done), { what: stalled === null ? what : `${what} | ${stalled}` });
       else if (total > 0 && now() - began >= BAR_AFTER_MS) {
         bar.start(total, Math.floor(done), { what });
         isOn = true;
@@ -54,23 +60,41 @@ function barOn(stream: WriteStream, now: () => number): Progress {
  */
 function linesTo(stream: Out, now: () => number): Progress {
   let [total, what, began, due] = [0, '', 0, 0];
+  const stall = stallOf(now);
   return {
-    begin: (all, about) => {
+    begin: (all, about, advice) => {
+      stall.begin(advice);
       [total, what, began] = [all, about, now()];
       due = began + LINE_AFTER_MS;
     },
     at: (done, about = what) => {
       what = about;
       const time = now();
+      const stalled = stall.at(done);
       if (total === 0 || time < due) return;
       const spent = time - began;
       due = time + Math.min(spent, LINE_EVERY_MS);
       const share = Math.min(1, done / total);
-      const left = timeLeft(((spent / 1_000) * (1 - share)) / share);
+      const left = stalled ?? timeLeft(((spent / 1_000) * (1 - share)) / share);
       stream.write(`${what === '' ? '' : `${what}: `}${Math.floor(100 * share)}%, ${left}\n`);
     },
     end: () => {
       total = 0;
+    },
+  };
+}
+
+/** Returns a watch over the progress of a task: `at` returns a text while there is none, otherwise `null`. */
+function stallOf(now: () => number): { begin(advice?: string): void; at(done: number): string | null } {
+  let [last, since, then] = [Number.NaN, 0, ''];
+  return {
+    begin: (advice = '') => {
+      [last, since, then] = [Number.NaN, now(), advice === '' ? '' : `; ${advice}`];
+    },
+    at: done => {
+      if (done !== last) [last, since] = [done, now()];
+      const ms = now() - since;
+      return ms < STALLED_AFTER_MS ? null : `no progress for ${Math.floor(ms / 1_000)} s${then}`;
     },
   };
 }
