@@ -68,7 +68,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
       if (news.news.kind === 'ended')
         log.debug({ id: news.news.order.id }, `${news.news.order.id} ended: ${news.news.ending}`);
       else
-        log.warn(
+        log[news.news.kind === 'resolved' ? 'info' : 'warn'](
           { id: news.news.order.id, news: news.news.kind },
           `${news.news.order.id}: ${ORDER_WORDS[news.news.kind]}`,
         );

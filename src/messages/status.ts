@@ -3,6 +3,7 @@ import {
   counted,
   approximately,
   isInBook,
+  mayLive,
   moneyOfAmount,
   REASON_TO_WAIT,
   textOfPrice,
@@ -70,8 +71,15 @@ export function status({ log, instrument, now, clock, speed, queueAhead, room, i
  * fits.
  */
 export function statusLine(of: Snapshot, instrument: Instrument, ahead: QueueAhead, room: number): string {
-  const forms = [whole(of, instrument, ahead), ...shorter(of, instrument)];
+  const forms =
+    of.quoting === 'stopping' ? [stoppingText(of)] : [whole(of, instrument, ahead), ...shorter(of, instrument)];
   return forms.find(form => form.length <= room) ?? `${forms.at(-1)!.slice(0, Math.max(0, room - 1))}…`;
+}
+
+/** While a bot stops, its orders can fill, so the figures of the status line are not known until the summary. */
+function stoppingText({ orders }: Snapshot): string {
+  const open = orders.filter(mayLive).length;
+  return `stopping: ${open === 0 ? 'verifying open orders' : `${counted(open, 'order')} may still be open`}`;
 }
 
 function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string {

@@ -9,6 +9,8 @@ type BookSummary = {
   /** Number of orders by outcome. `filled` is `null` if `fills` is `null`. */
   readonly orders: Readonly<Record<'placed' | 'canceled' | 'refused' | 'unknown', number>> & {
     readonly filled: number | null;
+    /** Number of `unknown` orders whose outcome is not known at the end; absent if every outcome is known. */
+    readonly unresolved?: number;
   };
   /** Number of fills; `null` if trades of the account could not be read. */
   readonly fills: number | null;
@@ -105,6 +107,7 @@ function bookSummary(instrument: Instrument, snapshot: Snapshot, fault: string |
   const both = (key: keyof typeof buy) => buy[key] + sell[key];
   const { trades, holdings, unknown } = snapshot.known;
   const { elsewhere: there } = snapshot;
+  const unresolved = snapshot.orders.filter(({ state }) => state === 'unknown').length;
   return {
     book: instrument.symbol,
     orders: {
@@ -113,6 +116,7 @@ function bookSummary(instrument: Instrument, snapshot: Snapshot, fault: string |
       filled: trades && both('filled'),
       refused: both('refused'),
       unknown: both('unknown'),
+      ...(unresolved === 0 ? {} : { unresolved }),
     },
     fills: trades && trades.fills,
     position:
@@ -153,13 +157,22 @@ function bookLines(of: BookSummary, seconds: number): readonly string[] {
   const { orders, uptime } = of;
   const percent = (x: number) => `${(x * 100).toFixed(1)}%`;
   return [
-    `${of.book}: ${fillsText(of.fills)} in ${seconds} s; orders: ${orders.placed} placed, ${orders.canceled} canceled, ${orders.refused} rejected, ${orders.unknown} unknown`,
+    `${of.book}: ${fillsText(of.fills)} in ${seconds} s; orders: ${orders.placed} placed, ${orders.canceled} canceled, ${orders.refused} rejected, ${unknownText(orders)}`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
     ...(of.strategyFault === undefined ? [] : [`the strategy did not quote as it should: ${of.strategyFault}`]),
     ...profitLines(of),
     ...unknownLines(of),
     ...elsewhereLines(of),
   ];
+}
+
+/** Describes the orders without a known outcome: those of now, and those that the run has resolved. */
+function unknownText({ unknown, unresolved = 0 }: BookSummary['orders']): string {
+  const resolved = Math.max(0, unknown - unresolved);
+  if (resolved === 0) return `${unresolved} unknown`;
+  return unresolved === 0
+    ? `${resolved} ${resolved === 1 ? 'was' : 'were'} unknown, all resolved`
+    : `${unresolved} unknown, ${resolved} resolved`;
 }
 
 const fillsText = (fills: number | null): string => (fills === null ? 'fills unknown' : counted(fills, 'fill'));

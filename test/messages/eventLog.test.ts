@@ -63,7 +63,7 @@ type Cases<Union extends { readonly kind: string }> = {
 
 const ORDER_NEWS: Readonly<Record<OrderNews['kind'], Told>> = {
   unknown: ['warn', 'demo-7-1: outcome unknown; the order is treated as live until the exchange reports the order'],
-  resolved: ['warn', 'demo-7-1: the exchange has reported the order; its outcome is known'],
+  resolved: ['info', 'demo-7-1: the exchange has reported the order; its outcome is known'],
   reopened: [
     'warn',
     'demo-7-1: the exchange shows the order as open, though the bot considered the order ended; the order is treated as live again',

@@ -131,6 +131,20 @@ describe('the status line', () => {
   });
 });
 
+describe('the status of a bot that stops', () => {
+  test('has no figure that is unknown only because its orders can still fill, in any width', () => {
+    const desk = quoting();
+    desk.engine.step({ kind: 'stop', at: desk.now });
+    const stopping = snapshotOf(desk);
+    expect([stopping.quoting, stopping.known.trades]).toEqual(['stopping', null]);
+    for (const width of [40, 66, Infinity]) {
+      const line = statusLine(stopping, plain, NOBODY, width);
+      expect(line).toBe('stopping: 4 orders may still be open');
+      expect(statusLine({ ...stopping, orders: [] }, plain, NOBODY, width)).toBe('stopping: verifying open orders');
+    }
+  });
+});
+
 describe('the status', () => {
   const told = (desk: Desk, ms: number): readonly string[] => {
     const clock = new VirtualClock();

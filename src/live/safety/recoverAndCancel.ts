@@ -45,7 +45,7 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
   const passed = () => clock.elapsed() - began;
   log.error(
     { instance },
-    `not quoting: canceling every order of ${instance}, then watching for ${requestDelayMaxMs / 1000} s for requests that may still be in flight`,
+    `not quoting: canceling every order of ${instance}, then watching for ${Math.ceil(requestDelayMaxMs / 1000)} s for requests that may still be in flight`,
   );
   const seen = new Set<string>();
   let isCut = false;
