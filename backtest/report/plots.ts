@@ -1,4 +1,5 @@
 /** Plots of a report, each with a sentence on how to read it. */
+import { textInSeconds } from '../../src/core/index.ts';
 import { rangeOf, sumText, type Line, type Plot } from '../../src/pages/index.ts';
 import { mainOf, shownModels, type ShownModel } from './mainModel.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
@@ -468,7 +469,7 @@ export const colourOf = (model: number): string => `model-${model % COLOURS}`;
 /** Formats seconds exactly: `5 s` below a minute, otherwise `1.5 min`. */
 export const secondsText = (s: number): string => (s < 60 ? `${s} s` : `${s / 60} min`);
 const stretchText = ({ series: { everyMs } }: ReplayReport): string =>
-  everyMs < 120_000 ? `${everyMs / 1000} s` : `${Math.round(everyMs / 6000) / 10} min`;
+  everyMs < 120_000 ? textInSeconds(everyMs) : `${Math.round(everyMs / 6000) / 10} min`;
 
 /**
  * Whether all values are zero. The plot then needs a given range, because the library would otherwise draw the line at

@@ -3,7 +3,7 @@
  * every fault.
  */
 import { Worker } from 'node:worker_threads';
-import { textOfError, type Clock, type Millis, type Outcome, type Timer } from '../core/index.ts';
+import { textInSeconds, textOfError, type Clock, type Millis, type Outcome, type Timer } from '../core/index.ts';
 import { classFile, installedCcxt, unknownId } from './installed.ts';
 import type { CcxtAnswers, CcxtThreadData, FromCcxt, TextBook, ToCcxt, TradesRead, Wants } from './messages.ts';
 
@@ -112,7 +112,7 @@ export class CcxtMarket {
       };
       // The deadline includes the thread's pauses between requests, and requests that the ccxt class sends on its own.
       const within = READY_WITHIN_MS + 3 * this.#requestMs;
-      const timer = this.#options.clock.after(within, () => this.restart(`no answer within ${within / 1_000} s`));
+      const timer = this.#options.clock.after(within, () => this.restart(`no answer within ${textInSeconds(within)}`));
       this.#pending.set(request, { settle, timer });
       const send = (): void => this.#thread?.postMessage({ request, what } satisfies ToCcxt);
       if (this.#isReady) send();
@@ -230,7 +230,7 @@ export class CcxtMarket {
   #watch(): void {
     const { silentAfterMs, wants } = this.#options;
     const silent = wants === 'prices' ? 'ccxt has not confirmed the book' : 'the book has not changed';
-    this.#in(silentAfterMs, () => this.restart(`${silent} for ${silentAfterMs / 1_000} s`));
+    this.#in(silentAfterMs, () => this.restart(`${silent} for ${textInSeconds(silentAfterMs)}`));
   }
 
   /** Ends the thread; all of its pending requests end with `outcome`. */

@@ -68,6 +68,7 @@ export * from './risk/regimeWatch.ts';
 export type { ElsewhereFigures, HedgeBounds, HedgeRefusal, HedgeRooms } from './risk/hedgeDebt.ts';
 export * from './risk/preTradeRisk.ts';
 export * from './quoting/regimeAdjustments.ts';
+export * from './text/textInSeconds.ts';
 export * from './text/secret.ts';
 export * from './text/shownText.ts';
 export { withStep } from './quoting/steps.ts';

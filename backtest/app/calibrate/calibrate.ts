@@ -2,7 +2,7 @@
  * `puntas calibrate`: measures the inputs of a model from a recording and prints them as configuration, with their
  * standard errors.
  */
-import { counted, legsOf, pairOf, type Instrument } from '../../../src/core/index.ts';
+import { counted, legsOf, pairOf, textInSeconds, type Instrument } from '../../../src/core/index.ts';
 import { calibrationOf, leaderOf, type Calibration, type Estimate, type Tape } from '../../../src/tape/index.ts';
 import { hedgedBookOf, hedgedTable, hedgedWords, type HedgedBook, type HedgeVenue } from '../../index.ts';
 import {
@@ -117,7 +117,7 @@ export function fragment(
       ? []
       : [
           `  # at bids: ${ends('buy')}; at asks: ${ends('sell')}`,
-          `  # measured by virtual orders that rest for ${arrivals.windowMs / 1_000} s at ${arrivals.distancesBps.map(digits).join(', ')} bps from the mid price`,
+          `  # measured by virtual orders that rest for ${textInSeconds(arrivals.windowMs)} at ${arrivals.distancesBps.map(digits).join(', ')} bps from the mid price`,
         ]),
     ...fairValueText(c, tick, elsewhere),
     '',

@@ -2,7 +2,7 @@
  * YAML section `fairValue` from a recording: the micro-price, the weight of a reference price, and predictors of the
  * next move.
  */
-import { counted, shortDecimal } from '../../../src/core/index.ts';
+import { counted, shortDecimal, textInSeconds } from '../../../src/core/index.ts';
 import { imbalanceOf, type Calibration, type Prediction, type Leader, type Signals } from '../../../src/tape/index.ts';
 
 /**
@@ -93,7 +93,7 @@ const durationText = (seconds: number): string => (seconds % 60 === 0 ? `${secon
 
 function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
   const { orderFlow, memoryMs, imbalances, imbalanceMemoryMs, aheadMs } = signals;
-  const ahead = `mean price move in the next ${aheadMs / 1_000} s`;
+  const ahead = `mean price move in the next ${textInSeconds(aheadMs)}`;
   const best = imbalanceOf(signals);
   // The micro-price and the imbalance both use the amounts at the best prices; together they would count these amounts
   // twice.

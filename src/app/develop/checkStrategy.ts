@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { counted, textOfError } from '../../core/index.ts';
+import { counted, textInSeconds, textOfError } from '../../core/index.ts';
 import { parametersIn, strategyFileOf, type StrategyCode } from '../../../strategies/index.ts';
 import { readConfig, strategyFilesIn } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -35,7 +35,7 @@ export async function checkStrategy(
     workerData: { of, parameters } satisfies CheckedStrategy,
   });
   const waiting = setTimeout(
-    () => onWaiting(`${of.name}: still running; the check ends after ${timeoutMs / 1_000} s (--timeout)`),
+    () => onWaiting(`${of.name}: still running; the check ends after ${textInSeconds(timeoutMs)} (--timeout)`),
     WAITING_AFTER_MS,
   );
   try {
@@ -50,7 +50,7 @@ export async function checkStrategy(
     if (error instanceof UsageError) throw error;
     const violation =
       (error as Error).name === 'AbortError'
-        ? `did not end within ${timeoutMs / 1_000} s; look for a loop without an end, also in a promise`
+        ? `did not end within ${textInSeconds(timeoutMs)}; look for a loop without an end, also in a promise`
         : `the thread of the check ended: ${textOfError(error)}`;
     return { name: of.name, verdicts: [{ law: 'ends each call', violation }] };
   } finally {

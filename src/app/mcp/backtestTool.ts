@@ -7,7 +7,7 @@ import { realpathSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join, sep } from 'node:path';
 import { loadConfig, withFileIn } from '../../config.ts';
-import type { Clock } from '../../core/index.ts';
+import { textInSeconds, type Clock } from '../../core/index.ts';
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
@@ -98,7 +98,7 @@ export class BacktestTool {
         why ??= reason;
         child.kill('SIGKILL');
       };
-      const timer = clock.after(withinMs, () => end(`the backtest took longer than ${withinMs / 1000} s`));
+      const timer = clock.after(withinMs, () => end(`the backtest took longer than ${textInSeconds(withinMs)}`));
       const leaving = (): void => end('the request was canceled');
       const exiting = (): void => void child.kill('SIGKILL');
       signal.addEventListener('abort', leaving);

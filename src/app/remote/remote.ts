@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../config.ts';
-import { sleep, textOfError, type Clock, type Millis, type Secret } from '../../core/index.ts';
+import { textInSeconds, sleep, textOfError, type Clock, type Millis, type Secret } from '../../core/index.ts';
 import { bookLatchIn, booksWithLatches } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
@@ -228,7 +228,7 @@ export async function previewWithin(
   const failed = lines.catch((error: unknown) => `the replay of the recording failed (${textOfError(error)})`);
   const found = await Promise.race([failed, late]).finally(() => over.abort());
   if (found !== null && typeof found !== 'string') return found;
-  const why = found ?? `the replay of the recording takes longer than ${ms / 1000} s`;
+  const why = found ?? `the replay of the recording takes longer than ${textInSeconds(ms)}`;
   if (action === 'resume') throw new Error(`no preview, because ${why}; use puntas resume on the machine`);
   return [`the effect on the quotes is unknown, because ${why}; the action does not depend on it`];
 }

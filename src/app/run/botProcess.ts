@@ -3,6 +3,7 @@ import { booksOf, leavesTransfers, sharedReadsOf, symbolsOf, type Config } from 
 import { isOver } from '../../hedge/index.ts';
 import {
   describeTier,
+  textInSeconds,
   sleep,
   type Clock,
   type EngineNews,
@@ -662,7 +663,7 @@ export class BotProcess {
     const { requestDelayMaxMs, tradeReportDelayMaxMs } = config.timing;
     log.info(
       { requestDelayMaxMs, tradeReportDelayMaxMs },
-      `the bot assumes that every request reaches the exchange within ${requestDelayMaxMs / 1000} s (timing.requestDelayMaxMs), and that the exchange lists every trade within ${tradeReportDelayMaxMs / 1000} s (timing.tradeReportDelayMaxMs)`,
+      `the bot assumes that every request reaches the exchange within ${textInSeconds(requestDelayMaxMs)} (timing.requestDelayMaxMs), and that the exchange lists every trade within ${textInSeconds(tradeReportDelayMaxMs)} (timing.tradeReportDelayMaxMs)`,
     );
   }
 

@@ -4,7 +4,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { textOfError, type Clock, type Millis, type Timer } from '../../core/index.ts';
+import { textInSeconds, textOfError, type Clock, type Millis, type Timer } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 
 export type ChildOptions = {
@@ -67,7 +67,7 @@ export function superviseChild(options: ChildOptions): { stop(): Promise<void> }
       child = null;
       if (isOver) return;
       if (clock.elapsed() - born >= LIVED_MS) wait = AGAIN_MS.first;
-      log.warn({}, `${name}: ended (${how}); restarting in ${wait / 1000} s; the bot continues`);
+      log.warn({}, `${name}: ended (${how}); restarting in ${textInSeconds(wait)}; the bot continues`);
       again = clock.after(wait, start);
       wait = Math.min(AGAIN_MS.most, wait * 2);
     };

@@ -21,7 +21,7 @@ import {
   type StoredTape,
 } from '../../tape/index.ts';
 import { tapeRules } from '../../tape/model/tapeRules.ts';
-import { counted, type Millis, textOfError } from '../../core/index.ts';
+import { counted, textInSeconds, type Millis, textOfError } from '../../core/index.ts';
 import { isStateFolder, stateRecording } from './stateRecording.ts';
 import type { Progress } from '../../messages/progress.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -70,7 +70,7 @@ type Given = { readonly book?: string; readonly tick?: string; readonly lot?: st
 export async function importTape(options: ImportOptions): Promise<ImportResult> {
   const started = performance.now();
   if (options.sort !== undefined && !(options.sort <= SORT_MAX_MS))
-    throw new UsageError(`--sort: expected at most 1h, found ${options.sort / 1_000} s`);
+    throw new UsageError(`--sort: expected at most 1h, found ${textInSeconds(options.sort)}`);
   const bar = bytesShown(options.progress);
   const { from, out, book, tick, lot, format, mapping } = options;
   const unfinished: string[] = [];

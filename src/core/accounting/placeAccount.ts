@@ -10,6 +10,7 @@ import { atPlace, isAtPlace, splitRows, withRows, type PlacedRows } from './plac
 import { TradingAccount, type AccountDelays, type AccountView } from './tradingAccount.ts';
 import type { LedgerHalt } from '../model/halts.ts';
 import type { Instrument } from '../model/instrument.ts';
+import { textInSeconds } from '../text/textInSeconds.ts';
 import { money, multiplyMoneyFloor, textOfMoney, type Millis, type Money, type Side } from '../model/units.ts';
 
 /**
@@ -75,7 +76,7 @@ export class PlaceAccount {
     if (missing !== null) return `${place}: ${missing}`;
     const [age, maxAge] = [at - this.#readAt, this.#limits.balancesMaxAgeMs ?? Infinity];
     if (age <= maxAge) return null;
-    return `${place}: the last read of the balances is ${Math.ceil(age / 1_000)} s old, and the maximum age is ${maxAge / 1_000} s`;
+    return `${place}: the last read of the balances is ${Math.ceil(age / 1_000)} s old, and the maximum age is ${textInSeconds(maxAge)}`;
   }
 
   /** Lasting difference between balances and ledger, as text with the name of the exchange; `null` if there is none. */

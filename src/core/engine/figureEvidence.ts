@@ -5,6 +5,7 @@
 import type { TradingAccount } from '../accounting/tradingAccount.ts';
 import type { ReadTimes } from '../marketdata/readTimes.ts';
 import type { Millis } from '../model/units.ts';
+import { textInSeconds } from '../text/textInSeconds.ts';
 import { mayLive, type Orders } from '../orders/orders.ts';
 import type { RegimeState } from '../risk/regimes.ts';
 
@@ -71,7 +72,7 @@ function whileRunning({ account, fresh, orders, regime, staleAfterMs }: Evidence
 }
 
 /** Returns the text for old trades. After a start or a delay, the trades are old although no read has failed. */
-const staleText = (ms: Millis): string => `the last read of the account's trades is more than ${ms / 1_000} s old`;
+const staleText = (ms: Millis): string => `the last read of the account's trades is more than ${textInSeconds(ms)} old`;
 
 const all = (why: string): MissingEvidence => ({ trades: why, holdings: why });
 const NOTHING_MISSING: MissingEvidence = { trades: null, holdings: null };

@@ -2,7 +2,7 @@
  * Recovery without a trusted state: cancels and verifies every order of this instance, reports the result, and places
  * nothing.
  */
-import { isFatal, type Millis } from '../../core/index.ts';
+import { isFatal, textInSeconds, type Millis } from '../../core/index.ts';
 import { cancelAllAndVerify, type CancelAllOptions } from './cancelAllAndVerify.ts';
 import type { Log } from '../log.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
@@ -45,7 +45,7 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
   const passed = () => clock.elapsed() - began;
   log.error(
     { instance },
-    `not quoting: canceling every order of ${instance}, then watching for ${Math.ceil(requestDelayMaxMs / 1000)} s for requests that may still be in flight`,
+    `not quoting: canceling every order of ${instance}, then watching for ${textInSeconds(requestDelayMaxMs)} for requests that may still be in flight`,
   );
   const seen = new Set<string>();
   let isCut = false;
