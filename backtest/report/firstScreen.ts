@@ -97,7 +97,7 @@ const waitsText = (missing: ReplayReport['missing'], hasEarlierRows: boolean): r
     .filter(({ reason }) => neededBefore(reason) === reason)
     .map(({ reason, bidSeconds, askSeconds }) => {
       const hint = hasEarlierRows || !reason.includes('trades') ? '' : '; --since starts later, with earlier trades';
-      return `${reason}: ${durationText(Math.max(bidSeconds, askSeconds))} without quotes${hint}`;
+      return `${reason}: no quotes for ${durationText(Math.max(bidSeconds, askSeconds))}${hint}`;
     });
 
 /** Returns the tiles as HTML. */

@@ -93,7 +93,7 @@ test('a backtest of a strategy file that waits for its history says so in the te
   const args = ['backtest', '-c', yaml, '--flow-seconds', '150', '--models', 'expected'];
   const [text, json] = [await ran([...args, '--out', join(dir, 'report.html')]), await ran([...args, '--json'])];
   const reason = './own.ts needs the trades of 100 s';
-  const sentence = `${reason}: 99 s without quotes; --since starts later, with earlier trades`;
+  const sentence = `${reason}: no quotes for 99 s; --since starts later, with earlier trades`;
   for (const shown of [text.stdout, readFileSync(join(dir, 'report.html'), 'utf8')]) expect(shown).toContain(sentence);
   expect(text.stdout).toContain(`  no bid; main reason: ${reason} (99 s of 100 s)\n`);
   const { models } = JSON.parse(json.stdout) as { models: { missing: { reason: string; bidSeconds: number }[] }[] };

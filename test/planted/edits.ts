@@ -4685,8 +4685,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'an error of the strategy file of one book is in the report of another',
     file: 'backtest/replay/replay.ts',
-    from: 'strategyFault: this.#book.strategyFault,',
-    to: 'strategyFault: this.#account.engine.books.find(one => one.strategyFault !== null)?.strategyFault ?? null,',
+    from: 'const { strategyFault: fault } = this.#book;',
+    to: 'const fault = this.#account.engine.books.find(one => one.strategyFault !== null)?.strategyFault ?? null;',
     test: 'test/backtest/desk/strategyFileDesk.test.ts',
     title: 'an error of one book is in its report, and the other books trade on',
   },
