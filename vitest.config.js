@@ -121,6 +121,7 @@ const MANY = [
   'backtest/desk/deskReplay',
   'backtest/exchange/desk',
   'backtest/externalReference',
+  'backtest/ownHistory',
   'backtest/fillNotices',
   'backtest/fills',
   'backtest/fitted/fit',

@@ -161,7 +161,7 @@ describe('a state in the folder that older versions used', () => {
   /** The text of the refusal, or the warnings of a start that goes on; the working directory has the older state. */
   async function started(
     leave: (earlier: string) => void,
-    { isKept = false, isPlay = false, hasDir = false, changes = {} as Record<string, unknown> } = {},
+    { isKept = false, isPlay = false, hasDir = false, changes = {} } = {},
   ) {
     const given = isPlay ? sandbox : desk;
     const { folder, file } = botFile({ ...(isPlay && { exchange: sandbox['exchange'] }), ...changes }, given);

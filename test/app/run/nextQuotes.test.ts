@@ -112,13 +112,13 @@ describe('the quotes now and then', () => {
 
   test('are a problem if trading would halt, the file fails or only an operator can help, unless the bot has it already', () => {
     const halted = (by: string | null) => ({ book: { haltedBecause: by } });
-    const halt = next([], { halt: 'drawdown' as never });
+    const halt = next([], { halt: 'drawdown' });
     expect(quotesNothing(halt, halted(null), 0)).toBe('the bot would halt immediately: drawdown');
     expect([quotesNothing(halt, halted('odd fills'), 0), quotesNothing(next([]), halted(null), 0)]).toEqual([
       null,
       null,
     ]);
-    const failing = next([], { quote: { failure: 'own.ts: no' } as never, halt: 'drawdown' as never });
+    const failing = next([], { quote: { failure: 'own.ts: no' } as never, halt: 'drawdown' });
     expect(quotesNothing(failing, halted('odd fills'), 0)).toBe('the bot would not quote: own.ts: no');
     expect(quotesNothing(failing, { book: null }, 0)).toBe('the bot would halt immediately: drawdown');
     const empty = { reason: 'below the minimum amount' };

@@ -442,7 +442,7 @@ test('a cancel weighs by the age of its order since it was first sent, in its pa
 
 test('what replies said of the latest ten thousand orders is known by both ids, and an order that is told again is a late one', () => {
   const placed = new PlacedOrders(new VirtualClock());
-  const feeSideOf = (n: number) => (n % 2 === 0 ? 'base' : 'quote') as 'base' | 'quote';
+  const feeSideOf = (n: number) => (n % 2 === 0 ? 'base' : 'quote');
   const told = (n: number): void => placed.seen(`oid ${n}`, { originId: `a-${n}`, feeSide: feeSideOf(n) });
   const isKnown = (n: number): boolean => {
     const [oid, facts] = [placed.oidOf(`a-${n}`), placed.factsOf(`oid ${n}`)];
