@@ -124,6 +124,12 @@ export class BesideRun {
     }
   }
 
+  /** Reads the ledger if none is known yet, as of a bot that starts after the console. Never rejects. */
+  async readMissingLedger(): Promise<void> {
+    // A ledger that cannot be read is not read more often, because each read copies the whole state file.
+    if (this.ledger === null && this.trouble === null) await this.readLedger();
+  }
+
   /** Reads the metrics. Never rejects; without an answer, the page shows no budgets. */
   async readMetrics(): Promise<void> {
     const { host } = this.#config.metrics;

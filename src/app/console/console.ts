@@ -4,7 +4,7 @@
  */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
-import { textOfError, type Clock, type Millis } from '../../core/index.ts';
+import { repeatEvery, textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { isOnThisMachine, type Config } from '../../config.ts';
 import {
   emptySummary,
@@ -60,6 +60,8 @@ export type ConsoleAsk = {
 const VIEW_EVERY_MS = 1_000;
 /** Interval at which the ledger is copied and read, in ms. */
 const LEDGER_EVERY_MS = 30_000;
+/** Interval at which a ledger is looked for while none is known, in ms. */
+const MISSING_LEDGER_EVERY_MS = 2_000;
 /** Interval at which the bot's metrics are read, in ms. */
 const METRICS_EVERY_MS = 5_000;
 const PING_EVERY_MS = 10_000;
@@ -142,6 +144,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
       });
     }),
     callEvery(clock, LEDGER_EVERY_MS, () => void beside.readLedger()),
+    repeatEvery(clock, MISSING_LEDGER_EVERY_MS, () => void beside.readMissingLedger()),
     callEvery(clock, METRICS_EVERY_MS, () => void (server.pages > 0 && beside.readMetrics())),
     callEvery(clock, PING_EVERY_MS, () => server.ping()),
   ];
