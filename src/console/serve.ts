@@ -84,7 +84,8 @@ function addData(server: FastifyInstance, source: ConsoleSource, accessCheck: Re
   const onlyReaders = async (request: FastifyRequest, reply: FastifyReply) =>
     accessCheck.mayRead(request) === null ? textAnswer(reply, 401, 'log in first') : undefined;
   const json = (reply: FastifyReply, text: string | null): FastifyReply =>
-    text === null ? textAnswer(reply, 503, 'nothing yet') : reply.type('application/json').send(text);
+    // Missing data is no error: a browser reports each error.
+    text === null ? reply.code(204).send() : reply.type('application/json').send(text);
   const serve = (path: string, of: (book?: string) => string | null) =>
     server.get<{ Querystring: { book?: unknown } }>(path, { preHandler: onlyReaders }, async ({ query }, reply) => {
       const book = bookIn(query);

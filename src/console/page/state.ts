@@ -14,7 +14,7 @@ const RECENT_MAX = 900;
 export type LongState = 'loading' | 'none' | 'failed' | 'known';
 
 /** HTTP status with which the console answers while it has no data. */
-const NOTHING_YET = 503;
+const NOTHING_YET = 204;
 /** Interval of requests for the long history, in ms. */
 const LONG_EVERY_MS = 30_000;
 /** Time without movement of the slider before a request, in ms. */
@@ -191,7 +191,7 @@ export class State {
   async #askHistory(): Promise<void> {
     try {
       const answer = await window.fetch(this.#address('/history'));
-      if (!answer.ok) return;
+      if (!answer.ok || answer.status === NOTHING_YET) return;
       const history = (await answer.json()) as ConsoleHistory;
       this.#set(() => (this.#history = history));
     } catch {

@@ -46,7 +46,7 @@ test('says whether results are loading, absent or unreadable, and keeps the last
   };
   const known = () => Promise.resolve(new Response(JSON.stringify(long)));
   expect(await asked(() => Promise.reject(new Error('no connection')))).toMatch(/^the results cannot be read/);
-  expect(await asked(() => Promise.resolve(new Response('nothing yet', { status: 503 })))).toMatch(/^no results yet/);
+  expect(await asked(() => Promise.resolve(new Response(null, { status: 204 })))).toMatch(/^no results yet/);
   expect(await asked(known)).toContain('opening of the ledger');
   const failed = await asked(() => Promise.resolve(new Response('', { status: 500 })));
   expect(failed).toMatch(/The last request failed; these results are older/);
