@@ -37,7 +37,7 @@ function knownConfigOf(stateDir: string): Config | null {
   }
 }
 
-/** Returns the name of a bot for messages, such as `demo on btc_mxn at https://api.bitso.com`. */
+/** Returns the name of a bot for messages, such as `demo on btc_mxn at https://api.example.com`. */
 const botText = (config: Config, isPaper: boolean): string =>
   `${config.instance} on ${booksText(config)} ${isPaper ? 'on paper' : `at ${exchangeText(config)}`}`;
 
