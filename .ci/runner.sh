@@ -172,7 +172,7 @@ older_result() {
 # The first line of a log that looks wrong, or its last line, as a cell of a table.
 why_failed() {
   local log=$1/log
-  { sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -aE "$WRONG" || tail -n 1 "$log"; } | head -n 1 | cut -c1-160 | sed 's/|/\\|/g'
+  { sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -aE "$WRONG" || tail -n 1 "$log"; } | head -n 1 | sed "s#$PWD/##g" | cut -c1-160 | sed 's/|/\\|/g'
 }
 table() {
   local name verdict folder result seconds processor passed failed skipped at_commit

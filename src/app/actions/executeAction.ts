@@ -8,7 +8,7 @@ import { pauseInForce } from '../../live/safety/pauseWatch.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { RequestBox } from '../../live/mailbox/mailbox.ts';
 import { askReload } from './askReload.ts';
-import { lifeOf, mayRun, silenceText } from '../inspect/botLife.ts';
+import { lifeOf, silenceText } from '../inspect/botLife.ts';
 import { notRunningText } from '../inspect/botOfFolder.ts';
 import { latchHalt } from '../inspect/halt.ts';
 import { reduce } from '../inspect/stateCommands.ts';
@@ -120,6 +120,7 @@ const silence = (bot: WhichBot, clock: Clock): readonly string[] => [silenceText
 /** Returns a line if no bot is running; otherwise no line. */
 const notRunning = ({ stateDir }: WhichBot, clock: Clock): readonly string[] =>
   [notRunningText(stateDir, clock.now()) ?? []].flat();
+/** Returns a line if the bot is silent or not running; otherwise no line. */
 const unheard = (bot: WhichBot, clock: Clock): readonly string[] => [...silence(bot, clock), ...notRunning(bot, clock)];
 
 /**
@@ -136,9 +137,10 @@ function pause(bot: WhichBook, { reason, by, untilMs }: PauseAsk, at: Millis): r
   const until = end === null ? '' : `until ${end.text}, or `;
   const [paused, there] = book === undefined ? ['paused', ''] : [`paused ${book}`, ` ${book}`];
   const { state } = lifeOf(stateDir, at);
-  const held = mayRun(stateDir, at)
-    ? `${paused}; within seconds ${state === 'runs' ? 'the' : 'a running'} bot cancels its orders${book === undefined ? '' : ` in ${book}`} and stops quoting${there}`
-    : `${paused}; the bot is not running, and after its next start it will not quote${there}`;
+  const held =
+    state === 'runs' || state === 'silent'
+      ? `${paused}; within seconds ${state === 'runs' ? 'the' : 'a running'} bot cancels its orders${book === undefined ? '' : ` in ${book}`} and stops quoting${there}`
+      : `${paused}; the bot is not running, and after its next start it will not quote${there}`;
   const levels = [['the bot', whole] as const, ...(book === undefined ? [] : [[book, latch] as const])];
   const botPause = book === undefined ? null : pauseInForce(whole, stateDir, at);
   const also = (of: string, what: string, stop: Halt | null): readonly string[] =>

@@ -197,14 +197,15 @@ const previewAfter = ({ action }: ActionAsk, { engine, setup, rules, seen }: Rep
 
 /** Returns the effect of an action while no bot is running. */
 const atStart = (action: EngineAsk['action'], stateDir: string): string =>
-  action === 'cancel' ? `${AT_START.cancel}: ${ownCommand('halt --cancel', { stateDir })}` : AT_START[action];
+  action === 'cancel'
+    ? `no process would cancel orders; cancel open orders with: ${ownCommand('halt --cancel', { stateDir })}`
+    : AT_START[action];
 
-const AT_START: Readonly<Record<Exclude<ActionName, 'set'>, string>> = {
+const AT_START: Readonly<Record<Exclude<ActionName, 'set' | 'cancel'>, string>> = {
   pause: 'the action takes effect at the next start',
   reduce: 'the action takes effect at the next start',
   halt: 'the action takes effect at the next start',
   resume: 'the action takes effect at the next start',
-  cancel: 'no process would cancel orders; cancel open orders with',
   reload: 'the bot reads the configuration file at its next start',
   flatten: 'after the next start of the bot, the hedger closes all inventory',
 };

@@ -59,25 +59,30 @@ export function lifeOf(dir: string, now: Millis): BotLife {
 /** Whether the bot of a state directory may be running: it has started and was not stopped. */
 export const mayRun = (dir: string, now: Millis): boolean => ['runs', 'silent'].includes(lifeOf(dir, now).state);
 
+/** Returns the id of a silent bot's process if it is known whether it exists, and it is so; otherwise `null`. */
+function silentProcess(dir: string, now: Millis, exists: boolean): number | null {
+  const record = readHeartbeat(dir, 'bot');
+  if (record?.process === undefined || lifeOf(dir, now).state !== 'silent') return null;
+  return isThere(record) === exists ? record.process.pid : null;
+}
+
 /**
  * Returns the process of a silent bot that exists but does not react, as text with the command that ends it; `null` if
  * there is none, or if a disk problem may be the reason for the missing heartbeat. `strategyFile`: name of its strategy
  * file; `null` if it has none.
  */
 export function frozenText(dir: string, now: Millis, strategyFile: string | null): string | null {
-  const record = readHeartbeat(dir, 'bot');
-  if (record?.process === undefined || lifeOf(dir, now).state !== 'silent' || isThere(record) !== true) return null;
-  if (diskProblem(dir) !== null) return null;
-  const { pid } = record.process;
+  const pid = silentProcess(dir, now, true);
+  if (pid === null || diskProblem(dir) !== null) return null;
   const cause = strategyFile === null ? '' : `; look for a loop in the strategy file ${strategyFile}`;
   return `the bot's process ${pid} exists but does not react; signals may have no effect, so end it with kill -9 ${pid}${cause}`;
 }
 
 /** Returns a line about a silent bot whose process has ended; `null` if it has not, or if that is unknown. */
 export function goneText(dir: string, now: Millis): string | null {
-  const record = readHeartbeat(dir, 'bot');
-  if (record?.process === undefined || lifeOf(dir, now).state !== 'silent' || isThere(record) !== false) return null;
-  return `the bot's process ${record.process.pid} has ended without a stop; at its next start, the bot cancels the orders that it left`;
+  const pid = silentProcess(dir, now, false);
+  if (pid === null) return null;
+  return `the bot's process ${pid} has ended without a stop; at its next start, the bot cancels the orders that it left`;
 }
 
 /** Returns a line about a bot without a heartbeat, for an action that such a bot may not execute; otherwise `null`. */

@@ -56,9 +56,8 @@ export function latchHalt(which: WhichBook, said: string, at: Millis, who?: stri
       ...{ code: EXIT.leftOrders, isLatched: false },
     };
   }
-  const isOver = !mayRun(stateDir, at);
   const [halted, there] = book === undefined ? ['halted', ''] : [`halted ${book}`, ` ${book}`];
-  const effect = isOver
+  const effect = !mayRun(stateDir, at)
     ? `after its next start, the bot does not quote${there}`
     : book === undefined
       ? 'a running bot cancels its orders and stops quoting within seconds, and stays halted after a restart'
