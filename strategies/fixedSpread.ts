@@ -58,6 +58,16 @@ export const spreadTuning = {
   ...levelTuning,
 };
 
+/** Minimum distance between the first bid and the first ask, in ticks, so that they are rounded to different ticks. */
+const DISTANCE_MIN_TICKS = 0.02;
+
+/**
+ * Returns the minimum distance between the first bid and the first ask, in ticks: a round trip at `price` earns
+ * `minEdgeBps` over two maker fees. NaN if the fee is NaN.
+ */
+export const distanceNeeded = (minEdgeBps: number, makerRate: number, price: number): number =>
+  Math.max((roundTripShare(makerRate) + minEdgeBps / 10_000) * price, DISTANCE_MIN_TICKS);
+
 type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;
 
 /**
@@ -67,7 +77,7 @@ type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;
 export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centre: readonly Step[]): Quote {
   const fair = totalOf(centre);
   const skew = -clamp(skewPositionOf(view) / view.positionMax, -1, 1) * (p.skewBpsAtLimit / 10_000) * fair;
-  const needed = (roundTripShare(view.makerRate) + p.minEdgeBps / 10_000) * Math.max(fair, fair + skew);
+  const needed = distanceNeeded(p.minEdgeBps, view.makerRate, Math.max(fair, fair + skew));
   const missing = needed - (2 * p.halfSpreadBps * fair) / 10_000;
   const levels = (side: Side): Level[] => {
     const away = awayOf(side);

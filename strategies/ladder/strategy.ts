@@ -16,12 +16,11 @@ import {
   type Strategy,
   type View,
 } from '../../src/core/index.ts';
-import { roundTripShare } from '../fees.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
 import { toleranceOf } from '../parameters.ts';
 import { adverseSteps, clamp, skewPositionOf, totalOf } from '../quoteLevels.ts';
-import { SPREAD_STEPS, spreadTuning } from '../fixedSpread.ts';
+import { distanceNeeded, SPREAD_STEPS, spreadTuning } from '../fixedSpread.ts';
 import { among } from '../tuning.ts';
 import {
   ladderEdgeProblem,
@@ -176,7 +175,7 @@ function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, skew: num
  */
 function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, reference: number, view: View): void {
   const [buy, sell] = [totalOf(first.buy), totalOf(first.sell)];
-  const needed = (roundTripShare(view.makerRate) + minEdgeBps / 10_000) * Math.max(reference, (buy + sell) / 2);
+  const needed = distanceNeeded(minEdgeBps, view.makerRate, Math.max(reference, (buy + sell) / 2));
   const missing = needed - (sell - buy);
   // With a NaN fee, the comparison is false. Both prices then become NaN, and the strategy quotes nothing.
   if (missing <= 0) return;

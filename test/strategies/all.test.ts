@@ -22,6 +22,7 @@ import {
   COIN,
   EXAMPLES,
   instrument,
+  lowestOf,
   MID,
   NAMES,
   parametersOf,
@@ -59,6 +60,17 @@ describe.each(NAMES)('%s', name => {
         expect(violation(() => strategyOf(name, parameters), views)).toBeNull();
       }),
       isSlow ? { numRuns: 5 } : RUNS,
+    );
+  });
+
+  test('keeps its bids below its asks when its parameters ask for no distance and no fee is due', () => {
+    const law = STRATEGY_LAWS.find(({ name }) => name === 'keeps its bids below its asks')!;
+    const least = lowestOf(name);
+    fc.assert(
+      fc.property(anyView, view => {
+        expect(law.violation(() => strategyOf(name, least), [{ ...view, makerRate: 0 }])).toBeNull();
+      }),
+      RUNS,
     );
   });
 

@@ -138,6 +138,17 @@ export function parametersOf(name: StrategyName): fc.Arbitrary<object> {
     );
 }
 
+/** The parameters with each that tuning may vary at its lowest value, and a minimum edge below every fee. */
+export function lowestOf(name: StrategyName): object {
+  const lowest = Object.entries(tuningOf(name)).map(([path, range]): [string, unknown] => [
+    path,
+    range.scale === 'choice' ? range.values[0] : range.from,
+  ]);
+  return [...lowest, ['minEdgeBps', -10] as const]
+    .filter(([path]) => path.split('.')[0]! in strategies[name].parameters.shape)
+    .reduce((parameters, [path, value]) => changed(parameters, path, value), EXAMPLES[name]);
+}
+
 /** A two-sided book that is not crossed, around any middle; any inventory. */
 export const anyView: fc.Arbitrary<View> = fc
   .record({
