@@ -10,7 +10,7 @@ import { textOfError, type Clock } from '../../core/index.ts';
 import { commitMarkIn, lossOf, missingCommits, type CommitMark, type CountedFile } from './knownCommits.ts';
 import { numberColumn, sumOf, textColumn, textOfColumn } from './rowChecksums.ts';
 import { fromCopyOf } from './stateCopy.ts';
-import { atomically, diskTroubleWith, StateInUse } from './stateFile.ts';
+import { atomically, diskTroubleWith, schemaOf, StateInUse } from './stateFile.ts';
 
 /** File name in a state directory. */
 export const PAPER_ACCOUNT_FILE = 'paper-account.db';
@@ -210,7 +210,11 @@ function verify(db: Database.Database): void {
   const [{ user_version: version }] = db.pragma('user_version') as [{ user_version: number }];
   if (version > VERSION)
     throw new NewerFile(`version ${version} of the file is newer than this version of Puntas can read`);
-  if (version === 0) return;
+  const schema = schemaOf(db);
+  if (schema === '[]' && version === 0) return;
+  const right = new Database(':memory:');
+  right.exec(SCHEMA);
+  if (schema !== schemaOf(right)) throw new DamagedAccount('damaged: the tables do not have the expected columns');
   const rows = db.prepare(`SELECT ${textColumn('key')}, ${textColumn('text')}, ${numberColumn('sum')} FROM rows`);
   for (const row of rows.iterate() as Iterable<StoredRow>) {
     const [key, text] = [textOfColumn(row.key), textOfColumn(row.text)];

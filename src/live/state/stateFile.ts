@@ -122,7 +122,8 @@ function verify(db: Database.Database): void {
   }
 }
 
-function schemaOf(db: Database.Database): string {
+/** Returns the tables and indexes of a file, as JSON; `[]` if it has none. */
+export function schemaOf(db: Database.Database): string {
   const columns = ['type', 'name', 'tbl_name', 'sql'];
   const rows = db.prepare(`SELECT ${columns.map(textColumn).join(', ')} FROM sqlite_master ORDER BY rowid`).iterate();
   return JSON.stringify([...(rows as Iterable<Row>)].map(row => columns.map(name => textOfColumn(row[name]))));

@@ -231,8 +231,10 @@ test('after a byte that is not UTF-8 anywhere in the file, a start is refused or
     }
     rmSync(here, { recursive: true });
   };
-  for (const at of [inRows, inRows + 40]) tried(at);
-  expect(seen).toEqual({ refused: 2, same: 0 });
+  // The text of a table's definition is not checked by SQLite as long as it can be parsed.
+  const inTables = bytes.indexOf('PRIMARY KEY');
+  for (const at of [inRows, inRows + 40, inTables, inTables + 1]) tried(at);
+  expect(seen).toEqual({ refused: 4, same: 0 });
   fc.assert(fc.property(fc.constantFrom(...used), tried), { ...runsOf(2_000, 40), seed: 3 });
   const here = join(dir, 'read');
   mkdirSync(here);
