@@ -9339,4 +9339,28 @@ export const EDITS: readonly Edit[] = [
     title:
       'what replies said of the latest ten thousand orders is known by both ids, and an order that is told again is a late one',
   },
+  {
+    name: 'a gap that began before the requested time is left out',
+    file: 'src/tape/format/storedTape.ts',
+    from: '.filter(gap => gap.to >= from && gap.from <= to)',
+    to: '.filter(gap => gap.from >= from && gap.from <= to)',
+    test: 'test/tape/window.test.ts',
+    title: 'has the gaps that reach into it and no others, wherever they begin and end',
+  },
+  {
+    name: 'filled lots stay counted after their removal',
+    file: 'src/tape/import/mapping/singleOrders.ts',
+    from: '      order.filled = Math.max(0, order.filled - lots);\n',
+    to: '',
+    test: 'test/tape/importedOrders.test.ts',
+    title: 'is one book and the same executions, however its venue tells it',
+  },
+  {
+    name: 'the last run alone says whether a replay is the same',
+    file: 'src/app/inspect/stateCommands.ts',
+    from: 'same &&= told.same;',
+    to: 'same = told.same;',
+    test: 'test/live/replay/replay.test.ts',
+    title: 'of all runs is not the same if one alone differs, here the one at 0',
+  },
 ];

@@ -87,6 +87,42 @@ describe('any window of a stored tape', () => {
     );
   });
 
+  test('has the gaps that reach into it and no others, wherever they begin and end', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ after: fc.nat(4), length: fc.integer({ min: 1, max: 4 }) }), {
+          minLength: 1,
+          maxLength: 6,
+        }),
+        fc.nat(30),
+        fc.nat(10),
+        (drawn, start, length) => {
+          const folder = mkdtempSync(join(dir, 'tape-'));
+          const tape = new TapeWriter({ dir: folder, rules: RULES, source: 'a test' });
+          tape.clear(START, START);
+          let at = START;
+          const gaps = drawn.map(({ after, length }) => {
+            const from = at + after * HOUR;
+            at = from + length * HOUR;
+            return { from, to: at, why: `silent until ${at}` };
+          });
+          for (const gap of gaps) tape.gap(gap);
+          tape.clear(START + 40 * HOUR, START + 40 * HOUR);
+          tape.close();
+          const [from, to] = [START + start * HOUR, START + (start + length) * HOUR];
+          const isDay = openStoredTape(folder).days.some(
+            ({ day }) => Date.parse(day) + DAY > from && Date.parse(day) <= to,
+          );
+          if (!isDay) return;
+          expect(openStoredTape(folder, { from, to }).gaps).toEqual(
+            gaps.filter(gap => gap.to >= from && gap.from <= to),
+          );
+        },
+      ),
+      runsOf(100, 30),
+    );
+  });
+
   test('that begins behind the last row of a day has the book as it was left, and none of its rows', () => {
     const folder = mkdtempSync(join(dir, 'tape-'));
     const tape = new TapeWriter({ dir: folder, rules: RULES, source: 'a test' });

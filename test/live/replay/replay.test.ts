@@ -35,10 +35,11 @@ beforeAll(async () => {
 });
 afterAll(() => folders.clear());
 
-/** Lines of the last run, changed by hand with right sums, as somebody would who knows how. */
-function tampered(change: (lines: string[]) => string[]): string {
+/** Lines of a run, the last one by default, changed by hand with right sums, as somebody would who knows how. */
+function tampered(change: (lines: string[]) => string[], which = -1): string {
   const dir = folders.copyOf(recorded);
-  const { run, lines, of } = lastOf(dir);
+  const { run } = recordingsIn(dir).at(which)!;
+  const { lines, of } = readRecording(dir, run)!;
   rmSync(join(dir, `run-${run}.rec`));
   const recorder = recorderIn(dir, of);
   recorder.write(change([...lines]));
@@ -129,6 +130,13 @@ describe('a replay', () => {
     expect(same).toBe(false);
     expect(printed).toMatch(/^run \d+: .*DIFFERENT after .* at \d+.* \(input \d+\)/m);
     expect(printed.match(/all commands identical/g)).toHaveLength(2);
+  });
+
+  test.each([0, 1, 2])('of all runs is not the same if one alone differs, here the one at %i', which => {
+    const dir = tampered(lines => lines.filter((_, i) => i !== lines.findIndex(l => l.startsWith('o'))), which);
+    const { same, printed } = replayed(dir);
+    expect(printed.split('\n').map(line => line.includes('DIFFERENT'))).toEqual([0, 1, 2].map(run => run === which));
+    expect(same).toBe(false);
   });
 
   test('through an engine of another configuration shows where they part', () => {
