@@ -9363,4 +9363,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/replay/replay.test.ts',
     title: 'of all runs is not the same if one alone differs, here the one at 0',
   },
+  {
+    name: 'a price counts a fill, and a trade without one does not',
+    file: 'src/app/inspect/ledgerProfit.ts',
+    from: 'if (trade !== null) sums.fills++;',
+    to: 'if (price !== null) sums.fills++;',
+    test: 'test/app/inspect/report.test.ts',
+    title: 'adds up to the ledger, to the last digit, whatever is in it',
+  },
 ];

@@ -119,14 +119,19 @@ const entriesOf = fc
   )
   .map(([first, rest]) => [first, ...rest.map((made, n) => made(n))]);
 
-/** The same another way: no steps and no order, only what the ledger has of this book, with inventory at `mark`. */
-function netOf(entries: readonly LedgerEntry[], mark: Money | null): bigint {
-  const own = entries.filter(entry => {
+const isTrade = ({ source }: LedgerEntry): boolean => source.startsWith('trade ');
+/** Entries of this book. */
+const ownOf = (entries: readonly LedgerEntry[]): readonly LedgerEntry[] =>
+  entries.filter(entry => {
     if (isOpeningEntry(entry)) return false;
-    if (entry.source.startsWith('trade '))
+    if (isTrade(entry))
       return entry.why === null ? entry.changes[0]?.currency === 'btc' : entry.why.startsWith('btc_mxn at ');
     return entry.changes.some(({ cause }) => cause === 'conversions' || cause === 'fees');
   });
+
+/** The same another way: no steps and no order, only what the ledger has of this book, with inventory at `mark`. */
+function netOf(entries: readonly LedgerEntry[], mark: Money | null): bigint {
+  const own = ownOf(entries);
   const causes = causesFrom(own);
   const of = (currency: string): bigint => {
     const row = causes.get(currency);
@@ -176,6 +181,8 @@ describe('profit by day', () => {
         expect(leftOf(halves.flatMap(({ leftOut }) => leftOut))).toEqual(leftOf(report.leftOut));
         // Hours are the same profit.
         const hours = [...profitBy('hour', entries, BTC_MXN, Infinity).values()];
+        const fills = ownOf(entries).filter(isTrade).length;
+        expect([total.fills, hours.reduce((sums, hour) => sums + hour.fills, 0)]).toEqual([fills, fills]);
         expect(hours.reduce((sums, { trading, fees, hedging }) => sums + trading + fees + hedging, 0n)).toBe(total.net);
       }),
       { numRuns: 300 },
