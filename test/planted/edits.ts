@@ -3112,8 +3112,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the minimum edge of a skewed quote counted from the fair value',
     file: 'strategies/fixedSpread.ts',
-    from: '* Math.max(fair, fair + skew);',
-    to: '* fair;',
+    from: 'view.makerRate, Math.max(fair, fair + skew));',
+    to: 'view.makerRate, fair);',
     test: 'test/strategies/all.test.ts',
     title:
       'earns the whole of its minimum edge over both fees, to a part of a tick, before prices are put onto the grid',
