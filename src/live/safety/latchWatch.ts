@@ -255,12 +255,16 @@ export class LatchWatch {
     }
   }
 
-  /** Applies a pause of the account, or its end, after which the pauses of single books continue. */
+  /**
+   * Applies a pause of the account, or its end, after which the pauses of single books continue. A book that the bot
+   * will no longer have stays paused for that reason.
+   */
   #stepPause(event: EngineEvent): void {
-    this.#pause = event.kind === 'pause' ? event.reason : null;
-    const isOne = this.#books.every(({ pause, isLeaving }) => pause === null && !isLeaving);
-    if (event.kind === 'pause' || isOne) return this.#run.step(event);
+    const isPause = event.kind === 'pause';
+    this.#pause = isPause ? event.reason : null;
+    const ofAll = this.#books.every(({ pause, isLeaving }) => !isLeaving && (isPause || pause === null));
+    if (ofAll) return this.#run.step(event);
     for (const { pause, step, isLeaving } of this.#books)
-      if (!isLeaving) step(pause === null ? event : { kind: 'pause', at: event.at, reason: pause });
+      if (!isLeaving) step(isPause || pause === null ? event : { kind: 'pause', at: event.at, reason: pause });
   }
 }

@@ -68,10 +68,12 @@ describe('a read', () => {
   );
 
   it.each([
-    [499, true],
-    [500, false],
-  ])('of %i open orders is whole: %s', async (count, complete) => {
-    const order = { book: 'btc_mxn', oid: 'x', side: 'buy', type: 'limit', status: 'open', createdAt: 0 } as const;
+    [499, true, 'btc_mxn', []],
+    [500, false, 'btc_mxn', []],
+    [499, true, 'xrp_mxn', ['eth_mxn']],
+    [500, false, 'xrp_mxn', ['eth_mxn']],
+  ])('of %i open orders is whole: %s, also if they are in another book (%s)', async (count, complete, book, others) => {
+    const order = { book, oid: 'x', side: 'buy', type: 'limit', status: 'open', createdAt: 0 } as const;
     const row = { ...order, price: '1', originalAmount: '1', unfilledAmount: '1' };
     const openOrders: Exchange['openOrders'] = async ({ limit }) => ({
       kind: 'done',
@@ -82,6 +84,11 @@ describe('a read', () => {
       'btc_mxn',
       '0',
       () => 0,
+      0,
+      [],
+      undefined,
+      [],
+      others,
     );
     expect(await reads.openOrders()).toMatchObject({ complete });
   });

@@ -52,6 +52,8 @@ test('a scarce budget goes to the book whose price moved since its own last orde
       desk.spend();
       const calm = placedOf(desk);
       expect(Math.abs(calm[0]! - calm[1]!)).toBeLessThanOrEqual(1);
+      // One order ahead, the book has used its share of equals; a refused attempt is no order.
+      expect([desk.place(which), desk.place(which)]).toEqual([true, false]);
       desk.moves([0, 1].map(i => 1_000 + (i === which ? move : 0)));
       // The first order of the book after the move is worth most; then its price has not moved again.
       expect([desk.place(1 - which), desk.place(which)]).toEqual([false, true]);

@@ -94,15 +94,16 @@ const statesOf = ({ books }: Engine) =>
     paused: book.pausedBecause,
   }));
 
-/** The same by the files. */
-const latched = (symbols: readonly string[] = BOOKS) =>
-  symbols.map(book => {
+/** The same by the files, and by the books that a reload is to remove. */
+const latched = (leaving: readonly string[] = []) =>
+  BOOKS.map(book => {
     const [whole, own] = [latchIn(dir), bookLatchIn(dir, book)];
+    const paused = (whole.readPause() ?? own.readPause())?.reason ?? null;
     return {
       book,
       halted: (whole.read() ?? own.read()) !== null,
       reduces: (whole.readReduce() ?? own.readReduce()) !== null,
-      paused: (whole.readPause() ?? own.readPause())?.reason ?? null,
+      paused: leaving.includes(book) ? 'the configuration no longer has this book' : paused,
     };
   });
 
@@ -110,7 +111,7 @@ const where = fc.constantFrom(null, ...BOOKS);
 const op = fc.record({
   what: fc.constantFrom(
     ...['halt', 'pause', 'reduce', 'resume', 'losses', 'a loss that halts', 'restart', 'places'],
-    ...['a fall', 'a fall and a resume', 'a crash'],
+    ...['a fall', 'a fall and a resume', 'a crash', 'leaves or stays', 'nearly leaves'],
   ),
   book: where,
 });
@@ -123,6 +124,7 @@ describe('stops of single books and of the whole bot', () => {
         latchIn(dir).set(said('the first'));
         resume({ stateDir: dir }, 'the first', AT, 'ann');
         let bot = botWith();
+        let leaving: readonly string[] = [];
         let n = 0;
         for (const { what, book } of ops) {
           const reason = `${what} ${++n}`;
@@ -135,7 +137,11 @@ describe('stops of single books and of the whole bot', () => {
           if (what === 'losses') bot.step({ kind: 'reduce', symbol, at: AT, reason });
           if (what === 'a loss that halts') bot.step({ kind: 'halt', symbol, at: AT, reason });
           if (what === 'places') bot.watch.beforePlacing(new Set([symbol]));
-          if (what === 'restart') bot = botWith();
+          if (what === 'restart') [bot, leaving] = [botWith(), []];
+          if (what === 'leaves or stays')
+            leaving = leaving.includes(symbol) ? leaving.filter(each => each !== symbol) : [...leaving, symbol];
+          if (what === 'nearly leaves') bot.watch.leave([...BOOKS]);
+          bot.watch.leave(leaving);
           const losing = book === 'eth_mxn' ? book : 'btc_mxn';
           if (what === 'a fall' || what === 'a fall and a resume') bot.fall(losing, SOFT_LIMIT / INVENTORY);
           if (what === 'a crash') bot.fall(losing, HARD_LIMIT / INVENTORY + 1);
@@ -149,7 +155,7 @@ describe('stops of single books and of the whole bot', () => {
             }
           bot.watch.look(false);
           bot.watch.look(false);
-          expect({ what, book, states: statesOf(bot.engine) }).toEqual({ what, book, states: latched() });
+          expect({ what, book, states: statesOf(bot.engine) }).toEqual({ what, book, states: latched(leaving) });
           // A loss is one of the account, whatever had stopped its book before; no resume of a book hides it.
           if (what === 'a fall' || (what === 'a fall and a resume' && book !== null))
             expect(latchIn(dir).readReduce(), what).not.toBeNull();
@@ -170,7 +176,17 @@ describe('stops of single books and of the whole bot', () => {
         }
         expect(statesOf(botWith().engine), 'after a kill').toEqual(latched());
       }),
-      runsOf(300, 60),
+      {
+        ...runsOf(300, 60),
+        examples: [
+          [
+            [
+              { what: 'pause', book: null },
+              { what: 'nearly leaves', book: null },
+            ],
+          ],
+        ],
+      },
     );
   });
 
