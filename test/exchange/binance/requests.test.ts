@@ -1,79 +1,96 @@
 /** Requests of the client beside those of ccxt 4.5.84, and documented examples of signatures. */
 import { createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { TimeInForce, VenueClient, WireRequest } from '../../../src/core/index.ts';
 import { Secret } from '../../../src/core/text/secret.ts';
 import { payloadSignatureOf } from '../../../src/exchange/binance/wire/protocol.ts';
-import { scriptedBinance } from './fakes.ts';
+import { ccxtFixtures, compareRequests, type Compared } from '../ccxtRequests.ts';
+import { scriptedBinance, SYMBOLS } from './fakes.ts';
 
-const DATA = process.env['PUNTAS_DATA'] ?? '../shared/data';
-const FIXTURES = `${DATA}/ccxt-fixtures/binance.json`;
-type Case = { readonly method: string; readonly input: readonly unknown[]; readonly request: Captured };
-type Captured = { readonly method: string; readonly url: string; readonly body?: string };
-
-/** Fields of a request, without those that differ for the reasons given. */
-function fieldsOf(text: string): Record<string, string> {
-  const fields = Object.fromEntries(new URLSearchParams(text));
-  // `signature`, `timestamp`: other keys, another clock. `recvWindow`: ccxt sends 10000; the client sends its deadline,
-  // at most 5000, so that a late request is dead.
-  for (const name of ['signature', 'timestamp', 'recvWindow']) delete fields[name];
-  return fields;
-}
+const ORIGIN_ID = 'pt0a1b2c3d4e5f';
+const [BTC_USDT] = SYMBOLS.symbols;
+const LTC_USDT = { ...BTC_USDT!, symbol: 'LTCUSDT', baseAsset: 'LTC' };
 
 const sentBy = async (call: (client: VenueClient) => Promise<unknown>): Promise<WireRequest> => {
-  const { client, transport } = scriptedBinance(() => ({ status: 200, headers: {}, body: '[]' }));
+  const answer = () => ({ status: 200, headers: {}, body: '[]' });
+  const { client, transport } = scriptedBinance(answer, 5_000, [BTC_USDT!, LTC_USDT]);
   await call(client);
   // A cancel does not wait for the time of the exchange, which is read after it.
   return transport.requests.findLast(({ target }) => !target.includes('/v3/time'))!;
 };
-const order = (timeInForce: TimeInForce, major: string, price: string) => ({
-  ...({ book: 'btc_usdt', side: 'buy', price, major, originId: 'pt0a1b2c3d4e5f', timeInForce } as const),
+const order = (timeInForce: TimeInForce, major: string, price: string, book = 'btc_usdt') => ({
+  ...({ book, side: 'buy', price, major, originId: ORIGIN_ID, timeInForce } as const),
 });
 
-describe.skipIf(!existsSync(FIXTURES))('a request', () => {
-  const { captured } = existsSync(FIXTURES)
-    ? (JSON.parse(readFileSync(FIXTURES, 'utf8')) as { captured: { cases: readonly Case[] } })
-    : { captured: { cases: [] } };
+const SIGNED = { signature: /^[\da-f]{64}$/, recvWindow: '5000' };
+const STATIC = { ...SIGNED, timestamp: '1700000000000' };
+const MARKET = 'the port has no market orders: a limit bounds the price of every order';
+const placed = (...of: Parameters<typeof order>): Compared['call'] => {
+  return client => client.place(order(...of));
+};
 
-  test.each([
-    // ccxt asks for FULL answers; the client for RESULT, because it reads fills from the list of trades.
-    [
-      0,
-      (c: VenueClient) => c.place(order('immediate or cancel', '0.12345678', '30000.13')),
-      { newOrderRespType: 'RESULT' },
-    ],
-    // ccxt makes up the client id of an order without one.
-    [
-      3,
-      (c: VenueClient) => c.place(order('post only', '0.5', '30000')),
-      { newOrderRespType: 'RESULT', newClientOrderId: 'pt0a1b2c3d4e5f' },
-    ],
-    [4, (c: VenueClient) => c.lookUp({ originIds: ['pt0a1b2c3d4e5f'] }), {}],
-    // The example has an id that is no number.
-    [5, (c: VenueClient) => c.lookUp({ oids: ['1234'] }), { orderId: '1234' }],
-    [6, (c: VenueClient) => c.cancel({ originIds: ['pt0a1b2c3d4e5f'] }), {}],
-    // The client reads on from an id, not from a time, so that no trade of one millisecond is missed.
-    [
-      7,
-      (c: VenueClient) => c.userTrades({ sort: 'asc', marker: '16', limit: 50 }),
-      { startTime: undefined, fromId: '17' },
-    ],
-    [8, (c: VenueClient) => c.openOrders({ book: 'btc_usdt' }), {}],
-    [9, (c: VenueClient) => c.balances(), {}],
-    // The client reads as many levels as cost the same weight.
-    [10, (c: VenueClient) => c.orderBook('btc_usdt'), { limit: '100' }],
-  ] as const)('of case %i equals that of ccxt but for what is said here', async (n, call, differences) => {
-    const { method, url, body = '' } = captured.cases[n]!.request;
-    const theirs = new URL(url);
-    const ours = await sentBy(call);
-    const target = new URL(ours.target, 'https://api.binance.com');
-    expect([ours.method, target.pathname]).toEqual([method, theirs.pathname]);
-    const expected = Object.entries({ ...fieldsOf(theirs.search), ...fieldsOf(body), ...differences });
-    expect({ ...fieldsOf(target.search), ...fieldsOf(ours.body) }).toEqual(
-      Object.fromEntries(expected.filter(([, value]) => value !== undefined)),
-    );
-  });
+compareRequests({
+  ...{ fixtures: ccxtFixtures('binance'), sentBy },
+  reasons: {
+    '* signature': 'another key; the fixtures of the class have none',
+    '* timestamp': 'another clock',
+    '* recvWindow':
+      'ccxt sends 10000; the client sends its deadline, at most 5000, so that a late request is not executed',
+    'order newOrderRespType': 'ccxt requests all fills; the client reads them from the list of trades',
+    'order newClientOrderId': 'ccxt makes up the client id of an order without one',
+    'order orderId': 'the example has an id that is no number',
+    'myTrades startTime': 'the client reads on from an id, so that no trade of one millisecond is missed',
+    'myTrades fromId': 'the same',
+    'depth limit': 'the client reads as many levels as cost the same weight',
+  },
+  table: {
+    'static: Spot market buy order': MARKET,
+    'static: Spot limit buy order': {
+      call: placed('good till canceled', '0.2', '50', 'ltc_usdt'),
+      differs: { ...STATIC, newOrderRespType: 'RESULT', newClientOrderId: ORIGIN_ID },
+    },
+    'static: Spot limit buy with postOnly': {
+      call: placed('post only', '0.2', '50', 'ltc_usdt'),
+      differs: { ...STATIC, newOrderRespType: 'RESULT', newClientOrderId: ORIGIN_ID },
+    },
+    // The caller has rounded the price and the amount.
+    'static: spot order with weird price/amount': {
+      call: placed('good till canceled', '0.423', '55.32', 'ltc_usdt'),
+      differs: { ...STATIC, newOrderRespType: 'RESULT', newClientOrderId: ORIGIN_ID },
+    },
+    'captured 0: createOrder': {
+      call: placed('immediate or cancel', '0.12345678', '30000.13'),
+      differs: { ...SIGNED, newOrderRespType: 'RESULT' },
+    },
+    'captured 1: createOrder': MARKET,
+    'captured 2: createOrder': MARKET,
+    'captured 3: createOrder': {
+      call: placed('post only', '0.5', '30000'),
+      differs: { ...SIGNED, newOrderRespType: 'RESULT', newClientOrderId: ORIGIN_ID },
+    },
+    'captured 4: fetchOrder': { call: client => client.lookUp({ originIds: [ORIGIN_ID] }), differs: SIGNED },
+    'captured 5: fetchOrder': {
+      call: client => client.lookUp({ oids: ['1234'] }),
+      differs: { ...SIGNED, orderId: '1234' },
+    },
+    // The first read measures the time of the exchange, for which no cancel waits.
+    'captured 6: cancelOrder': {
+      call: async client => {
+        await client.openOrders({ book: 'btc_usdt' });
+        await client.cancel({ originIds: [ORIGIN_ID] });
+      },
+      differs: SIGNED,
+    },
+    'captured 7: fetchMyTrades': {
+      call: client => client.userTrades({ sort: 'asc', marker: '16', limit: 50 }),
+      differs: { ...SIGNED, startTime: null, fromId: '17' },
+    },
+    'captured 8: fetchOpenOrders': { call: client => client.openOrders({ book: 'btc_usdt' }), differs: SIGNED },
+    'captured 9: fetchBalance': { call: client => client.balances(), differs: SIGNED },
+    'captured 10: fetchOrderBook': { call: client => client.orderBook('btc_usdt'), differs: { limit: '100' } },
+    'captured 11: fetchTradingFees':
+      'another endpoint: account/commission has the rates of the account with their parts, for one book',
+  },
 });
 
 describe('a signature', () => {

@@ -2,151 +2,136 @@
  * Requests and replies of Kraken beside ccxt's: its static fixtures, and requests captured from its class. Each
  * difference has its reason.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { NewOrder } from '../../../src/core/index.ts';
+import type { NewOrder, WireRequest } from '../../../src/core/index.ts';
+import { ccxtFixtures, compareRequests, type Compared, type RequestFixtures } from '../ccxtRequests.ts';
 import { ASSET_PAIRS, reply, scriptedKraken } from './scripted.ts';
 
-const FILE = join(process.env['PUNTAS_DATA'] ?? '../shared/data', 'ccxt-fixtures/kraken.json');
-const missing = !existsSync(FILE);
-if (missing) console.log(`skipped: no fixtures of ccxt at ${FILE} (set PUNTAS_DATA)`);
-
-type Case = {
-  readonly method: string;
-  readonly description?: string;
-  readonly input: readonly unknown[];
-  readonly output?: string;
-  readonly url?: string;
-  readonly request?: { readonly url: string; readonly body?: string };
-  readonly httpResponse?: { readonly result: unknown };
-};
-type Fixtures = {
+type Fixtures = RequestFixtures & {
   readonly static: {
-    readonly request: { readonly cases: readonly Case[] };
-    readonly response: { readonly cases: readonly Case[] };
+    readonly response: {
+      readonly cases: readonly { readonly description: string; readonly httpResponse: { readonly result: unknown } }[];
+    };
   };
-  readonly captured: { readonly cases: readonly Case[] };
   readonly samples: {
     readonly cases: readonly { readonly method: string; readonly about: string; readonly sample: unknown }[];
   };
 };
-
-const fixtures = missing ? null : (JSON.parse(readFileSync(FILE, 'utf8')) as Fixtures);
-const formOf = (body: string | undefined) => Object.fromEntries(new URLSearchParams(body ?? ''));
-const captured = (method: string, part: string): Readonly<Record<string, string>> => {
-  const found = fixtures!.captured.cases.find(
-    each => each.method === method && (each.request?.body ?? each.request?.url ?? '').includes(part),
-  );
-  if (!found) throw new Error(`no captured ${method} with ${part}`);
-  return formOf(found.request?.body);
-};
-
-/** The path that ccxt requested. */
-const pathOf = (method: string): string => {
-  const all = [...fixtures!.captured.cases, ...fixtures!.static.request.cases].filter(each => each.method === method);
-  return new URL(all[0]!.request?.url ?? all[0]!.url!).pathname;
-};
-
-/**
- * Fields that differ from ccxt's requests, each with its reason. `*`: in every request.
- */
-const DIFFERENCES: Readonly<Record<string, string>> = {
-  '* nonce': 'nanoseconds instead of milliseconds, so that two requests in one millisecond differ',
-  'AddOrder price': 'ccxt rounds the price half up to the tick; here the caller rounds it to the safe side',
-  'AddOrder oflags': 'fciq is added, so that the currency of the fee is certain',
-  'AddOrder timeinforce': 'GTC is stated instead of left to the default',
-  'AddOrder deadline': 'added, so that a late order is not executed',
-  'OpenOrders cl_ord_id': 'ccxt asks QueryOrders by userref, which does not find an order by its cl_ord_id',
-  'QueryOrders consolidate_taker': 'added: ids of single trades instead of joined ones',
-  'QueryOrders trades': 'only where the trades are needed',
-  'TradesHistory consolidate_taker': 'added: single trades instead of joined ones',
-  'TradesHistory ofs': 'pages are read by offset; ccxt reads the first page alone',
-  'TradesHistory start': 'a second earlier than the marker, because the list starts after this time',
-  'BalanceEx type': 'ccxt passes a parameter of its own on, which the exchange does not know',
-  'TradeVolume fee-info': 'ccxt sends a parameter that the documents no longer have',
-};
-
-/** Compares a request with ccxt's: equal fields but for the listed differences, each of which must really differ. */
-function compare(name: string, ours: Readonly<Record<string, string>>, theirs: Readonly<Record<string, string>>) {
-  const different = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].filter(
-    field => ours[field] !== theirs[field],
-  );
-  const unexplained = different.filter(
-    field => DIFFERENCES[`${name} ${field}`] === undefined && DIFFERENCES[`* ${field}`] === undefined,
-  );
-  expect(
-    unexplained,
-    `${name}: ${unexplained.map(field => `${field} ${ours[field]} / ${theirs[field]}`).join(', ')}`,
-  ).toEqual([]);
-  return different;
-}
+const fixtures = ccxtFixtures<Fixtures>('kraken');
+const missing = fixtures === null;
 
 const order: NewOrder = {
   ...{ book: 'btc_usd', side: 'buy', price: '30000.12', major: '0.12345678', originId: 'pt0a1b2c3d4e5f' },
   timeInForce: 'immediate or cancel',
 };
+const postOnly: NewOrder = { ...order, price: '30000', major: '0.5', timeInForce: 'post only' };
 const accepted = reply({ txid: ['OL7LNO-R4SAD-6UINEU'], descr: { order: '' } });
 
-describe.skipIf(missing)('requests', () => {
-  test('a limit order has the fields of ccxt, and only the listed ones differ', async () => {
-    const { client, sent } = scriptedKraken(() => accepted);
-    await client.place(order);
-    await client.place({ ...order, price: '30000', major: '0.5', timeInForce: 'post only' });
-    const [ioc, post] = sent;
-    expect(new URL(ioc!.target, 'https://api.kraken.com').pathname).toBe(pathOf('createOrder'));
-    expect(ioc!.headers['content-type']).toBe('application/x-www-form-urlencoded');
-    expect(compare('AddOrder', ioc!.form, captured('createOrder', 'timeinforce=IOC'))).toEqual(
-      expect.arrayContaining(['nonce', 'price', 'oflags', 'deadline']),
-    );
-    const theirs = captured('createOrder', 'oflags=post');
-    expect(compare('AddOrder', { ...post!.form, cl_ord_id: '' }, { ...theirs, cl_ord_id: '' })).toEqual(
-      expect.arrayContaining(['oflags', 'timeinforce', 'deadline']),
-    );
-    expect(post!.form['oflags']!.split(',')).toContain(theirs['oflags']);
-    // Combined flags have the form of the static fixture.
-    const combined = fixtures!.static.request.cases.find(each => each.description?.includes('oflags'))!;
-    expect(formOf(combined.output)['oflags']!.split(',')).toContain('post');
-    expect(combined.output).toContain('%2C');
-    expect(post!.body).toContain('oflags=post%2Cfciq');
+const sentBy = async (call: Compared['call']): Promise<WireRequest> => {
+  const { client, sent } = scriptedKraken(({ name }) => {
+    if (name === 'AddOrder') return accepted;
+    if (name === 'CancelOrder') return reply({ count: 0 });
+    if (name === 'TradesHistory') return reply({ trades: {}, count: 0 });
+    if (name === 'TradeVolume') return reply({ currency: 'ZUSD', volume: '0', fees: {}, fees_maker: {} });
+    if (name === 'Depth') return reply({ XXBTZUSD: { asks: [], bids: [] }, XBTUSDT: { asks: [], bids: [] } });
+    return reply(name === 'OpenOrders' ? { open: {} } : {});
   });
+  await call(client);
+  const { method, headers } = sent.at(-1)!;
+  if (method === 'POST') expect(headers['content-type']).toBe('application/x-www-form-urlencoded');
+  return sent.at(-1)!;
+};
 
-  test('cancels by either id, look-ups, own trades, balances, fees and books have the fields of ccxt', async () => {
-    const { client, sent } = scriptedKraken(({ name }) => {
-      if (name === 'CancelOrder') return reply({ count: 0 });
-      if (name === 'TradesHistory') return reply({ trades: {}, count: 0 });
-      if (name === 'TradeVolume') return reply({ currency: 'ZUSD', volume: '0', fees: {}, fees_maker: {} });
-      if (name === 'Depth') return reply({ XXBTZUSD: { asks: [], bids: [] } });
-      return reply(name === 'OpenOrders' ? { open: {} } : name === 'ClosedOrders' ? { closed: {}, count: 0 } : {});
-    });
-    await client.cancel({ originIds: ['pt0a1b2c3d4e5f'] });
-    compare('CancelOrder', sent.at(-1)!.form, captured('cancelOrder', 'cl_ord_id'));
-    const byTxid = fixtures!.static.request.cases.find(each => each.method === 'cancelOrder')!;
-    await client.cancel({ oids: ['OF7S76-H2IMS-N2ML4U'] });
-    compare('CancelOrder', sent.at(-1)!.form, formOf(byTxid.output));
-    await client.openOrders({ book: 'btc_usd' });
-    compare('OpenOrders', sent.at(-1)!.form, captured('fetchOpenOrders', ''));
-    await client.lookUp({ oids: ['OID1'] });
-    compare('QueryOrders', sent.at(-1)!.form, captured('fetchOrder', 'txid'));
-    await client.userTrades({ sort: 'asc', marker: '1699990001000000000000001' });
-    expect(compare('TradesHistory', sent.at(-1)!.form, captured('fetchMyTrades', ''))).not.toContain('start');
-    await client.balances();
-    compare('BalanceEx', sent.at(-1)!.form, captured('fetchBalance', ''));
-    await client.orderBook('btc_usd');
-    expect(sent.at(-1)!.target).toBe('/0/public/Depth?pair=XXBTZUSD&count=100');
-    expect(fixtures!.captured.cases.some(each => each.request?.url.endsWith('/Depth?pair=XXBTZUSD&count=20'))).toBe(
-      true,
-    );
-    await client.fees();
-    compare('TradeVolume', sent.at(-1)!.form, captured('fetchTradingFee', ''));
-    for (const { target, name } of sent)
-      expect(target.split('?')[0]).toMatch(new RegExp(`^/0/(?:private|public)/${name}$`));
-  });
+const NONCE = { nonce: /^17000000000\d{8}$/ };
+const NEW_ORDER = { ...NONCE, deadline: /^2023-11-14T22:13:\d\d/ };
+const MARKET = 'the port has no market orders: a limit bounds the price of every order';
+const TRADES = { ...NONCE, consolidate_taker: 'false', ofs: '0' };
+
+compareRequests({
+  ...{ fixtures, sentBy },
+  reasons: {
+    '* nonce': 'nanoseconds instead of milliseconds, so that two requests in one millisecond differ',
+    'AddOrder price': 'ccxt rounds the price half up to the tick; here the caller rounds it to the safe side',
+    'AddOrder oflags': 'fciq is added, so that the currency of the fee is certain',
+    'AddOrder timeinforce': 'GTC is stated instead of left to the default',
+    'AddOrder deadline': 'added, so that a late order is not executed',
+    'AddOrder cl_ord_id': 'ccxt sends none of its own',
+    'QueryOrders consolidate_taker': 'added: ids of single trades instead of joined ones',
+    'QueryOrders trades': 'only where the trades are needed',
+    'TradesHistory consolidate_taker': 'added: single trades instead of joined ones',
+    'TradesHistory ofs': 'pages are read by offset; ccxt reads the first page alone',
+    'BalanceEx type': 'ccxt passes a parameter of its own on, which the exchange does not know',
+    'Depth count': 'the client reads 100 levels',
+    'TradeVolume fee-info': 'ccxt sends a parameter that the documents no longer have',
+  },
+  table: {
+    'static: Spot market buy': MARKET,
+    'static: Spot market sell': MARKET,
+    // Flags are joined by the same comma.
+    'static: order with multiple oflags combined': {
+      call: client => client.place({ ...postOnly, book: 'ltc_usdt', price: '50', major: '0.1' }),
+      differs: { ...NEW_ORDER, oflags: 'post,fciq', timeinforce: 'GTC', cl_ord_id: order.originId },
+    },
+    'static: market buy order': MARKET,
+    'static: cancel open trailing percent order': {
+      call: client => client.cancel({ oids: ['OF7S76-H2IMS-N2ML4U'] }),
+      differs: NONCE,
+    },
+    // The list starts after this time, so it is a second earlier than the marker.
+    'static: Spot private trades': {
+      call: client => client.userTrades({ sort: 'asc', marker: '1699457639000000000000001' }),
+      differs: TRADES,
+    },
+    'static: Spot open orders': { call: client => client.openOrders({ book: 'ltc_usdt' }), differs: NONCE },
+    'static: Fetch spot Balance': { call: client => client.balances(), differs: { ...NONCE, type: null } },
+    'static: spot orderbook': { call: client => client.orderBook('btc_usdt'), differs: { count: '100' } },
+    'captured 0: createOrder': {
+      call: client => client.place(order),
+      differs: { ...NEW_ORDER, price: '30000.12', oflags: 'fciq' },
+    },
+    'captured 1: createOrder': MARKET,
+    'captured 2: createOrder': MARKET,
+    'captured 3: createOrder': {
+      call: client => client.place(postOnly),
+      differs: { ...NEW_ORDER, oflags: 'post,fciq', timeinforce: 'GTC', cl_ord_id: order.originId },
+    },
+    'captured 4: fetchOrder':
+      'ccxt asks QueryOrders by userref, which does not find an order by its cl_ord_id; the client reads OpenOrders and ClosedOrders',
+    'captured 5: fetchOrder': {
+      call: client => client.lookUp({ oids: ['OID1'] }),
+      differs: { ...NONCE, consolidate_taker: 'false', trades: 'false' },
+    },
+    'captured 6: cancelOrder': {
+      call: client => client.cancel({ originIds: [order.originId] }),
+      differs: NONCE,
+    },
+    'captured 7: fetchMyTrades': {
+      call: client => client.userTrades({ sort: 'asc', marker: '1699990001000000000000001' }),
+      differs: TRADES,
+    },
+    'captured 8: fetchOpenOrders': { call: client => client.openOrders({ book: 'btc_usd' }), differs: NONCE },
+    'captured 9: fetchBalance': { call: client => client.balances(), differs: NONCE },
+    'captured 10: fetchOrderBook': { call: client => client.orderBook('btc_usd'), differs: { count: '100' } },
+    // Books that the client has used are requested by name.
+    'captured 11: fetchTradingFee': {
+      call: async client => {
+        await client.place(order);
+        await client.fees();
+      },
+      differs: { ...NONCE, 'fee-info': null },
+    },
+  },
 });
 
 describe.skipIf(missing)('replies', () => {
   const responseOf = (description: string) =>
-    fixtures!.static.response.cases.find(each => each.description === description)!.httpResponse!.result;
+    fixtures!.static.response.cases.find(each => each.description === description)!.httpResponse.result;
+
+  test('of the static fixtures are all read here', () => {
+    expect(fixtures!.static.response.cases.map(({ description }) => description)).toEqual([
+      ...['create order', 'fetch spot limit order', 'closed market order'],
+    ]);
+  });
 
   test('orders of the static fixtures are read with all digits', async () => {
     const { client } = scriptedKraken(({ form }) =>

@@ -1,13 +1,8 @@
 /** Answers of the second exchange beside the public fixtures of ccxt: the same fields, and requests that it accepts. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../../src/core/index.ts';
+import { ccxtFixtures } from '../../exchange/ccxtRequests.ts';
 import { read, stage, type Caller } from './caller.ts';
-
-const FILE = join(process.env['PUNTAS_DATA'] ?? '../shared/data', 'ccxt-fixtures', 'binance.json');
-const missing = !existsSync(FILE);
-if (missing) console.log(`skipped: no fixtures at ${FILE} (set PUNTAS_DATA)`);
 
 type Row = Record<string, unknown>;
 type Captured = {
@@ -19,7 +14,9 @@ type Fixtures = {
   readonly captured: { readonly cases: readonly Captured[] };
   readonly samples: { readonly cases: readonly { line: number; about: string; sample: Row | Row[] }[] };
 };
-const fixtures = (): Fixtures => JSON.parse(readFileSync(FILE, 'utf8')) as Fixtures;
+const found = ccxtFixtures<Fixtures>('binance');
+const missing = found === null;
+const fixtures = (): Fixtures => found!;
 
 const { exchange, caller } = stage();
 const [maker, taker] = [caller(), caller()];
@@ -63,7 +60,9 @@ describe.skipIf(missing)('an answer', () => {
   });
 
   it('to a new order has every field of a recorded one, but for an iceberg', () => {
-    const [{ httpResponse }] = fixtures().static.response.cases as [{ httpResponse: Row }];
+    const { cases } = fixtures().static.response;
+    expect(cases).toHaveLength(1);
+    const [{ httpResponse }] = cases as [{ httpResponse: Row }];
     const wanted = Object.keys(httpResponse).filter(name => name !== 'icebergQty');
     expect(Object.keys(filled).sort()).toEqual(wanted.sort());
   });
