@@ -8,6 +8,8 @@ export type Told = {
   readonly body: never;
   readonly headers: Readonly<Record<string, string>>;
 };
+/** An account with its key, as the exchange returns them when it opens one. */
+export type Opened = ReturnType<SecondExchange['openAccount']>;
 type Parameters = Readonly<Record<string, string | number>>;
 
 export class Caller {
@@ -17,8 +19,8 @@ export class Caller {
   readonly #exchange: SecondExchange;
   readonly #clock: { now(): number };
 
-  constructor(exchange: SecondExchange, clock: { now(): number }, balances: Record<string, string>) {
-    ({ key: this.key, secret: this.secret, id: this.id } = exchange.openAccount({ balances }));
+  constructor(exchange: SecondExchange, clock: { now(): number }, { key, secret, id }: Opened) {
+    [this.key, this.secret, this.id] = [key, secret, id];
     this.#exchange = exchange;
     this.#clock = clock;
   }
@@ -82,5 +84,9 @@ export const RICH = { btc: '100', usdt: '10000000', mxn: '100000000', bnb: '100'
 export function stage(switches: Partial<SecondSwitches> = {}, seed = 3): Stage {
   const clock = new VirtualClock();
   const exchange = createSecondExchange({ clock, seed, switches: { rateLimits: 'off', ...switches } });
-  return { clock, exchange, caller: (balances = RICH) => new Caller(exchange, clock, balances) };
+  return {
+    clock,
+    exchange,
+    caller: (balances = RICH) => new Caller(exchange, clock, exchange.openAccount({ balances })),
+  };
 }

@@ -147,7 +147,7 @@ describe('a new order', () => {
     });
     const clock = new VirtualClock();
     const free = createSecondExchange({ clock, seed: 1, fees: { maker: '0', taker: '0.00075' } });
-    const caller = new Caller(free, clock, RICH);
+    const caller = new Caller(free, clock, free.openAccount({ balances: RICH }));
     const limit = { ...fields, type: 'LIMIT', timeInForce: 'GTC', price: '80000' };
     expect(caller.get('POST', `${ORDER}/test`, { ...limit, computeCommissionRates: 'true' })).toMatchObject({
       standardCommissionForOrder: { maker: '0.00000000', taker: '0.00075000' },
