@@ -16,6 +16,7 @@ export const HEDGES = [
   }),
   gauge({
     name: 'puntas_hedge_debt',
+    alerts: ['PuntasHedgeDebt'],
     help: 'Worst-case inventory beyond the hedge band, including all pending hedges (base currency); absent without hedge.elsewhere.',
     labels: ['book', 'currency'],
     read: ({ elsewhere, majorCurrency: currency }) => [[{ currency }, elsewhere && approximately(elsewhere.debt)]],

@@ -207,6 +207,11 @@ export const ELSEWHERE: readonly { readonly of: Kind; readonly why: string; read
     test: 'test/core/engine/hedgeDebt.test.ts',
   },
   {
+    of: 'alert: PuntasHedgeDebt',
+    why: 'the same',
+    test: 'config/prometheus/alerts.test.yml',
+  },
+  {
     of: 'level: waits for a hedge',
     why: 'the same',
     test: 'test/core/engine/hedgeDebt.test.ts',
