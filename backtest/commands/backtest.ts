@@ -278,6 +278,7 @@ function addCalibrate(program: Command): void {
           'hedgeTape',
           'hedgeBook',
           'hedgeFee',
+          'hedgeBack',
           'hedgeLatencyMs',
           'fees',
           'cadenceMs',

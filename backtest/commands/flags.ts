@@ -115,6 +115,7 @@ export type HedgeFlags = {
   readonly hedgeTape?: string;
   readonly hedgeBook?: string;
   readonly hedgeFee: number;
+  readonly hedgeBack?: number;
   readonly hedgeLatencyMs: number;
 };
 
@@ -124,10 +125,11 @@ const HEDGE_FEE_BPS = 10;
 /** Adds the flags of the recording of a hedge exchange. */
 export const hedgeFlags = (command: Command): Command =>
   command
-    .option('--hedge-tape <path>', 'recording of the hedge exchange for the same hours as --tape')
+    .option('--hedge-tape <path>', 'hedge exchange recording, same hours as --tape')
     .option('--hedge-book <book>', 'book to use if --hedge-tape has several')
-    .option('--hedge-fee <bps>', 'taker fee of the hedge (bps)', hedgeFeeFlag, HEDGE_FEE_BPS)
-    .option('--hedge-latency-ms <n>', 'latency of the hedge exchange each way (ms)', latencyMsFlag, HEDGE_LATENCY_MS);
+    .option('--hedge-fee <bps>', 'hedge taker fee (bps)', hedgeFeeFlag, HEDGE_FEE_BPS)
+    .option('--hedge-back <bps>', 'cost of moving money back (bps; default: from -c, or 0)', hedgeBackFlag)
+    .option('--hedge-latency-ms <n>', 'hedge exchange latency each way (ms)', latencyMsFlag, HEDGE_LATENCY_MS);
 
 /** Parses a fee in bps, from -1000 to 1000; negative for a rebate. */
 function hedgeFeeFlag(text: string): number {
@@ -135,6 +137,14 @@ function hedgeFeeFlag(text: string): number {
   if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(fee) <= 1_000))
     throw new InvalidArgumentError('expected a fee in bps like 10, from -1000 to 1000.');
   return fee;
+}
+
+/** Parses a cost in bps, from 0 to 5000 like `hedge.elsewhere.backBps`. */
+function hedgeBackFlag(text: string): number {
+  const cost = Number(text);
+  if (!(/^\d+(\.\d+)?$/.test(text) && cost <= 5_000))
+    throw new InvalidArgumentError('expected a cost in bps like 5, from 0 to 5000.');
+  return cost;
 }
 
 /** Adds the flags for start and end of trading in a recording. */

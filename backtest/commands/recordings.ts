@@ -84,20 +84,26 @@ export async function referenceTapes(given: readonly string[]): Promise<Referenc
 
 /**
  * Opens the recording of the hedge exchange; `null` without --hedge-tape. Rejects with `UsageError` for other hedge
- * flags of `command` without --hedge-tape, and for an unreadable recording.
+ * flags of `command` without --hedge-tape, and for an unreadable recording. `backBps`: cost of moving quote currency back
+ * without --hedge-back.
  */
 export async function hedgeVenueOf(
-  { hedgeTape, hedgeBook, hedgeFee, hedgeLatencyMs }: HedgeFlags,
+  { hedgeTape, hedgeBook, hedgeFee, hedgeBack, hedgeLatencyMs }: HedgeFlags,
   command: Command,
   session?: string,
+  backBps = 0,
 ): Promise<HedgeVenue | null> {
   if (hedgeTape === undefined) {
-    refuseGiven(command, ['hedgeBook', 'hedgeFee', 'hedgeLatencyMs'], 'no effect without a recording in --hedge-tape');
+    refuseGiven(
+      command,
+      ['hedgeBook', 'hedgeFee', 'hedgeBack', 'hedgeLatencyMs'],
+      'no effect without a recording in --hedge-tape',
+    );
     return null;
   }
   const tape = await tapeOf(hedgeTape, hedgeBook, session).catch((error: unknown) => {
     throw error instanceof UsageError ? new UsageError(error.message.replace(' --book', ' --hedge-book')) : error;
   });
   const name = `${pathName(hedgeTape)} ${tape.instrument.symbol}`;
-  return { name, tape, feeBps: hedgeFee, latencyMs: hedgeLatencyMs };
+  return { name, tape, feeBps: hedgeFee, backBps: hedgeBack ?? backBps, latencyMs: hedgeLatencyMs };
 }

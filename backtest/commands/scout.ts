@@ -58,7 +58,7 @@ export function addScoutCommand(program: Command): void {
         .conflicts('tape'),
     )
     .addOption(
-      new Option('--until-known', 'end when the verdict of each book is known, at most after --for (default then: 24h)')
+      new Option('--until-known', 'end when each verdict is known, at most after --for (default then: 24h)')
         .default(false)
         .conflicts('tape'),
     )
@@ -114,7 +114,7 @@ async function look(
   const { books = null, fees, latencyMs, tape, session } = flags;
   if (session !== undefined && tape === undefined)
     throw new UsageError('--session needs recordings; pass the recordings with --tape');
-  const hedge = await hedgeVenueOf(flags, command, session);
+  const hedge = await hedgeVenueOf(flags, command, session, config.hedge?.elsewhere?.backBps);
   if (hedge !== null && tape === undefined)
     throw new UsageError(
       '--hedge-tape needs recordings of the quoted books for the same hours; pass those recordings with --tape',

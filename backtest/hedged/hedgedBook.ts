@@ -7,14 +7,18 @@ import { bpsText } from '../profile/bpsText.ts';
 import { hedgedProfileOf, PAIR_HORIZON_S, type HedgedOptions, type HedgedProfile } from './hedgedProfile.ts';
 import { hedgedVerdictsOf, payingFeeOf, type HedgedVerdict } from './hedgedVerdict.ts';
 
-/** Fees in bps: of a maker on the quoted exchange, and of a taker on the hedge exchange. */
-export type HedgedFees = { readonly makerBps: number; readonly hedgeBps: number };
+/**
+ * Costs in bps: fees of a maker on the quoted exchange and of a taker on the hedge exchange, and of moving quote currency
+ * back between the exchanges after a hedge.
+ */
+export type HedgedFees = { readonly makerBps: number; readonly hedgeBps: number; readonly backBps: number };
 
-/** Recording of the hedge exchange, with its fee and latency. */
+/** Recording of the hedge exchange, with its fee, its latency and the cost of moving quote currency back. */
 export type HedgeVenue = {
   readonly name: string;
   readonly tape: Tape;
   readonly feeBps: number;
+  readonly backBps: number;
   readonly latencyMs: Millis;
 };
 
@@ -68,13 +72,14 @@ export function hedgedBookOf(
   const profile = hedgedProfileOf(quoted, hedge.tape, { ...options, hedgeLatencyMs: hedge.latencyMs, seed });
   const [makerBps = 0] = makersBps;
   const fees = [...new Set([...FEES_BPS, ...makersBps.map(bps => bps + hedge.feeBps)])].sort((a, b) => a - b);
-  const byFee = hedgedVerdictsOf(profile, fees, seed);
+  const byFee = hedgedVerdictsOf(profile, fees, seed, hedge.backBps);
   const { fitted, heldOut, positionMax, ...about } = profile;
   return {
     ...about,
-    ...{ name, hedgeName: hedge.name, fees: { makerBps, hedgeBps: hedge.feeBps }, byFee },
+    ...{ name, hedgeName: hedge.name, byFee },
+    fees: { makerBps, hedgeBps: hedge.feeBps, backBps: hedge.backBps },
     verdict: byFee[fees.indexOf(makerBps + hedge.feeBps)]!,
-    payingFeeBps: payingFeeOf(profile, seed),
+    payingFeeBps: payingFeeOf(profile, seed, hedge.backBps),
     curve: fitted.points.map((point, i) => ({
       distanceBps: point.distanceBps,
       fitted: partOf(point, fitted.horizonsS),
@@ -100,15 +105,16 @@ export const hedgedWords = (book: HedgedBook): readonly string[] => [
 ];
 
 function verdictText({ name, hedgeName, fees, verdict, latencyMs, hedgeLatencyMs, curve }: HedgedBook): string {
-  const { quote, why, distanceBps, heldOutBps, fills, fillsPerHour, feeBps } = verdict;
-  const cost = `fees of ${bpsText(fees.makerBps)} + ${bpsText(fees.hedgeBps)} bps`;
+  const { quote, why, distanceBps, heldOutBps, fills, fillsPerHour, costBps } = verdict;
+  const back = fees.backBps > 0 ? `, ${bpsText(fees.backBps)} bps for moving quote currency back,` : '';
+  const cost = `fees of ${bpsText(fees.makerBps)} + ${bpsText(fees.hedgeBps)} bps${back}`;
   const late = `latencies of ${latencyMs} + ${hedgeLatencyMs} ms`;
   const measured =
     distanceBps === null || heldOutBps === null
       ? ''
       : ` At ${bpsText(distanceBps)} bps from the price of ${hedgeName}, a fill was worth ${worthText(heldOutBps)} bps before fees in the last two thirds of the time, which were not used to choose the distance: ${counted(fills, 'fill')}, ${bpsText(fillsPerHour)} per hour. The largest net position from these fills was ${counted(bpsText(curve.find(point => point.distanceBps === distanceBps)?.positionMax ?? null), 'order')}.`;
   return quote
-    ? `Quote ${name} ${bpsText(distanceBps)} bps from the price of ${hedgeName} and hedge there: at ${cost} and ${late}, a fill earns ${bpsText((heldOutBps?.value ?? 0) - feeBps)} bps.${measured}`
+    ? `Quote ${name} ${bpsText(distanceBps)} bps from the price of ${hedgeName} and hedge there: at ${cost} and ${late}, a fill earns ${bpsText((heldOutBps?.value ?? 0) - costBps)} bps.${measured}`
     : `Do not quote ${name} with a hedge at ${hedgeName}: at ${cost} and ${late}, ${why}.${measured}`;
 }
 

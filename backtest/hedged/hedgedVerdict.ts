@@ -12,6 +12,8 @@ import { PAIR_HORIZON_S, type HedgedProfile } from './hedgedProfile.ts';
 export type HedgedVerdict = {
   /** Fees of both exchanges together, in bps: maker fee of the quoted exchange plus taker fee of the hedge exchange. */
   readonly feeBps: number;
+  /** `feeBps` plus the cost of moving quote currency back after a hedge, in bps; a fill must be worth more. */
+  readonly costBps: number;
   readonly quote: boolean;
   /** Reason against quoting; empty if quoting pays. */
   readonly why: string;
@@ -40,24 +42,26 @@ const MOVING_MIN = 0.1;
 const END_ERROR = 0.025;
 
 /**
- * Judges fees. For each fee, the distance with the largest profit in the fitted part of the recordings is chosen.
- * Quoting pays if two values at that distance exceed the fee: the value of a fill in the fitted part, and the lower
- * bound of this value in the rest.
+ * Judges fees. `backBps`: cost of moving quote currency back after a hedge, which is added to each fee. For each fee,
+ * the distance with the largest profit in the fitted part of the recordings is chosen. Quoting pays if two values at that
+ * distance exceed the fee and this cost: the value of a fill in the fitted part, and the lower bound of this value in the
+ * rest.
  */
 export const hedgedVerdictsOf = (
   profile: HedgedProfile,
   feesBps: readonly number[],
   seed = 1,
+  backBps = 0,
 ): readonly HedgedVerdict[] => {
   const judged = judgedDistances(profile, seed);
-  return feesBps.map(feeBps => verdictAt(profile, judged, feeBps, seed));
+  return feesBps.map(feeBps => verdictAt(profile, judged, { feeBps, backBps }, seed));
 };
 
 /**
  * Returns the highest fee of both exchanges together at which quoting pays, rounded down to 0.1 bps; `null` if it pays
- * at no fee, not even with rebates.
+ * at no fee, not even with rebates. `backBps` as in `hedgedVerdictsOf`.
  */
-export function payingFeeOf(profile: HedgedProfile, seed = 1): number | null {
+export function payingFeeOf(profile: HedgedProfile, seed = 1, backBps = 0): number | null {
   if (unusableReason(profile) !== null) return null;
   const judged = judgedDistances(profile, seed);
   let highest: number | null = null;
@@ -76,7 +80,7 @@ export function payingFeeOf(profile: HedgedProfile, seed = 1): number | null {
     const highestHere = Math.min(lowBps, fitted, to);
     if (from < highestHere && !(highestHere <= (highest ?? -Infinity))) highest = highestHere;
   }
-  return highest === null ? null : Math.floor(10 * highest) / 10;
+  return highest === null ? null : Math.floor(10 * (highest - backBps)) / 10;
 }
 
 /** Distance with enough fills in the fitted part of the recordings. */
@@ -117,10 +121,11 @@ const oneDistance = (profile: DistanceProfile, at: number, feeBps: number, seed:
 function verdictAt(
   profile: HedgedProfile,
   judged: readonly JudgedDistance[],
-  feeBps: number,
+  { feeBps, backBps }: { readonly feeBps: number; readonly backBps: number },
   seed: number,
 ): HedgedVerdict {
-  const profit = ({ perHour, fitted }: JudgedDistance): number => perHour * (fitted - feeBps);
+  const costBps = feeBps + backBps;
+  const profit = ({ perHour, fitted }: JudgedDistance): number => perHour * (fitted - costBps);
   const best = judged.reduce<JudgedDistance | null>(
     (top, one) => (top !== null && profit(top) >= profit(one) ? top : one),
     null,
@@ -128,20 +133,20 @@ function verdictAt(
   const unusable = unusableReason(profile);
   if (best === null)
     return {
-      ...{ feeBps, quote: false, distanceBps: null, fittedBps: null, heldOutBps: null },
+      ...{ feeBps, costBps, quote: false, distanceBps: null, fittedBps: null, heldOutBps: null },
       ...{ fills: 0, fillsPerHour: 0, netPerHour: null },
       why: unusable ?? 'the first third of the time has too few fills to choose a distance',
     };
   const { heldOut, isPriceAlone } = profile;
   const point = heldOut.points[best.at]!;
-  const verdict = oneDistance(heldOut, best.at, feeBps, seed);
+  const verdict = oneDistance(heldOut, best.at, costBps, seed);
   const value = point.markoutBps[horizonIn(heldOut)] ?? null;
   const low = verdict.breakEvenFeeBps;
   const net = verdict.netPerHour;
-  const quote = unusable === null && best.fitted > feeBps && verdict.quote;
+  const quote = unusable === null && best.fitted > costBps && verdict.quote;
   return {
-    ...{ feeBps, quote, distanceBps: point.distanceBps, fittedBps: best.fitted },
-    why: quote ? '' : (unusable ?? lossReason(verdict, best.fitted, value?.value ?? Number.NaN, feeBps)),
+    ...{ feeBps, costBps, quote, distanceBps: point.distanceBps, fittedBps: best.fitted },
+    why: quote ? '' : (unusable ?? lossReason(verdict, best.fitted, value?.value ?? Number.NaN, { costBps, backBps })),
     heldOutBps:
       value === null || low === null
         ? null
@@ -151,12 +156,18 @@ function verdictAt(
   };
 }
 
-function lossReason(verdict: QuoteVerdict, fitted: number, value: number, feeBps: number): string {
+function lossReason(
+  verdict: QuoteVerdict,
+  fitted: number,
+  value: number,
+  { costBps, backBps }: { readonly costBps: number; readonly backBps: number },
+): string {
+  const costs = backBps > 0 ? 'the fees and the cost of moving back' : 'the fees';
   if (verdict.netPerHour === null) return 'the last two thirds of the time have too few fills to judge';
-  if (!(fitted > feeBps))
-    return 'in the first third of the time, fills were worth less than the fees at every distance';
-  if (!(value > feeBps))
-    return 'at the distance that was best in the first third of the time, fills in the last two thirds were worth less than the fees';
+  if (!(fitted > costBps))
+    return `in the first third of the time, fills were worth less than ${costs} at every distance`;
+  if (!(value > costBps))
+    return `at the distance that was best in the first third of the time, fills in the last two thirds were worth less than ${costs}`;
   return 'the profit may be chance';
 }
 

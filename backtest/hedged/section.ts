@@ -70,7 +70,7 @@ function feeTable(byFee: readonly HedgedVerdict[]): Html {
 /** Intervals are clipped to twice the largest value, because wide intervals from few fills would compress the plot. */
 const CLIP = 2;
 
-function valueByDistance({ curve, verdict, name }: HedgedBook, i: number): readonly Plot[] {
+function valueByDistance({ curve, verdict, fees, name }: HedgedBook, i: number): readonly Plot[] {
   const points = curve.filter(({ heldOut, fitted }) => heldOut.later !== null || fitted.later !== null);
   if (points.length === 0) return [];
   const line = (label: string, colour: string, of: (point: HedgedPoint) => HedgedPart['later']): Line => ({
@@ -93,7 +93,10 @@ function valueByDistance({ curve, verdict, name }: HedgedBook, i: number): reado
       spans: points.map(() => null),
       width: 1,
     },
-    { label: 'fees of both exchanges', colour: 'fees', style: 'dashed', values: points.map(() => verdict.feeBps) },
+    {
+      ...{ label: fees.backBps > 0 ? 'fees of both exchanges and moving back' : 'fees of both exchanges' },
+      ...{ colour: 'fees', style: 'dashed', values: points.map(() => verdict.costBps) },
+    },
   ];
   const values = lines.flatMap(({ values: of }) => of);
   const most = CLIP * Math.max(0, ...values.map(value => Math.abs(value ?? 0)));

@@ -1,9 +1,11 @@
 /** `puntas scout` and `puntas calibrate` with a hedge on another exchange, as a user runs them on recordings. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { HedgedBook, Scouting } from '../../backtest/index.ts';
 import { KIND, TapeWriter, type Tape } from '../../src/tape/index.ts';
+import { readConfig } from '../../src/wiring/configFile.ts';
 import { independentPair, PAYING, plantedPair } from '../backtest/hedged/pairedMarkets.ts';
 import { Bench, complaints, printed, ran } from './program.ts';
 
@@ -85,6 +87,30 @@ describe('with --hedge-tape', () => {
     const json = printed(await ran(['calibrate', ...flags, '--json'])) as { readonly hedged: HedgedBook };
     const verdicts = new Map(json.hedged.byFee.map(({ feeBps, quote }) => [feeBps, quote]));
     expect([verdicts.get(4), verdicts.get(33)]).toEqual([true, false]);
+    expect(json.hedged.fees).toEqual({ makerBps: 1, hedgeBps: 3, backBps: 0 });
+  });
+
+  test('the cost of moving money back counts: that of the flag, else that of hedge.elsewhere in the configuration', async () => {
+    const config = fileURLToPath(new URL('../../config/elsewhere.yaml', import.meta.url));
+    const { backBps } = readConfig(config).hedge!.elsewhere!;
+    const tapes = ['--tape', here, '--hedge-tape', there, '--hedge-fee', '3', '--json'];
+    for (const [command, flags, cost] of [
+      ['scout', ['-c', config], backBps],
+      ['scout', ['-c', config, '--hedge-back', '0.5'], 0.5],
+      ['scout', [], 0],
+      ['calibrate', ['--hedge-back', '90'], 90],
+    ] as const) {
+      const { hedged } = printed(await ran([command, ...tapes, '--fees', '1', ...flags])) as {
+        readonly hedged: HedgedBook | readonly [HedgedBook];
+      };
+      const { fees, verdict } = 'fees' in hedged ? hedged : hedged[0];
+      expect([fees.backBps, verdict.feeBps, verdict.costBps]).toEqual([cost, 4, 4 + cost]);
+      expect(verdict.quote).toBe(cost < 90);
+    }
+    const { stdout } = await ran(['calibrate', ...tapes.slice(0, -1), '--fees', '1', '--hedge-back', '90']);
+    expect(stdout.replaceAll(/\n# ?/g, ' ')).toContain(
+      'at fees of 1.0 + 3.0 bps, 90.0 bps for moving quote currency back, and latencies of 25 + 100 ms',
+    );
   });
 
   test('two exchanges in one folder are named by their mapping files; last prices are prices alone', async () => {
@@ -104,7 +130,9 @@ describe('with --hedge-tape', () => {
     [['--hedge-book', 'btc_mxn'], '--hedge-book: no effect without a recording in --hedge-tape'],
     [['--hedge-tape', '/nowhere'], '/nowhere'],
     [['--hedge-tape', there, '--hedge-book', 'eth_mxn'], 'no book eth_mxn'],
-    [['--hedge-tape', there, '--hedge-fee', 'x'], 'expected a fee in bps like 10, from -1000 to 1000.'],
+    [['--hedge-tape', there, '--hedge-fee', 'x'], 'expected a fee in bps like 10, from -1000 to 1000'],
+    [['--hedge-tape', there, '--hedge-back', '-1'], 'expected a cost in bps like 5, from 0 to 5000'],
+    [['--hedge-back', '1'], '--hedge-back: no effect without a recording in --hedge-tape'],
   ])('%j is refused in one line', async (flags, why) => {
     const ended = await ran(['scout', '--tape', here, ...flags]);
     expect(ended.code).toBe(2);

@@ -91,7 +91,7 @@ describe('puntas scout', () => {
 
   test.each([
     [['--for', '1s', '--books', 'nope_mxn'], /^nope_mxn: not listed by the exchange; expected one of btc_mxn, .*$/],
-    [['--fees', 'cheap'], /expected config, best, entry, or a maker fee in bps like 4\./],
+    [['--fees', 'cheap'], /expected config, best, entry, or a maker fee in bps like 4 /],
     [['--out', 'page.txt'], /^--out: expected a name that ends in \.html, found "page\.txt"$/],
     [['--tape', '/nowhere'], /^\/nowhere: no such file or folder/],
   ])('with %s is one clear line', async (flags, line) => {

@@ -80,7 +80,7 @@ tables:
 
 const books: HedgedBook[] = [];
 function measure(name: string, quoted: Tape, hedgeName: string, hedge: Tape): void {
-  const venue = { name: hedgeName, tape: hedge, feeBps: 0, latencyMs: 100 };
+  const venue = { name: hedgeName, tape: hedge, feeBps: 0, backBps: 0, latencyMs: 100 };
   const book = hedgedBookOf(name, quoted, venue, { makersBps: FEES, latencyMs: 25, seed: 1 });
   books.push(book);
   console.log(rowOf(book));

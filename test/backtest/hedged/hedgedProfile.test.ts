@@ -1,4 +1,5 @@
 /** Tests of the value of hedged fills: it does not depend on ticks and currencies, and a missing verdict has a reason. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   hedgedBookOf,
@@ -6,6 +7,7 @@ import {
   hedgedVerdictsOf,
   hedgedWords,
   PAIR_HORIZON_S,
+  payingFeeOf,
 } from '../../../backtest/index.ts';
 import { amount, price } from '../../../src/core/index.ts';
 import { KIND, SIDE, TapeBuilder, type SideCode, type Tape } from '../../../src/tape/index.ts';
@@ -14,7 +16,7 @@ import { independentPair, PAYING, plantedPair } from './pairedMarkets.ts';
 
 const { quoted, hedge } = plantedPair(5, 3, PAYING);
 const profile = hedgedProfileOf(quoted, hedge, { distancesBps: [8, 12] });
-const venue = (tape: Tape) => ({ name: 'there', tape, feeBps: 2, latencyMs: 100 });
+const venue = (tape: Tape) => ({ name: 'there', tape, feeBps: 2, backBps: 0, latencyMs: 100 });
 
 const values = (of: typeof profile) =>
   of.heldOut.points.flatMap(({ markoutBps, fills }) => [fills, ...markoutBps.map(value => value?.value ?? null)]);
@@ -75,6 +77,36 @@ test('a fee is what decides: quoting pays below the highest paying fee and not a
   expect(hedgedWords(book)[0]).toMatch(
     /^Quote here [\d.]+ bps from the price of there and hedge there: at fees of 1\.0 \+ 2\.0 bps/,
   );
+});
+
+test('moving money back costs as much as a fee of the same size, and comes off the highest paying fee', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 80 }), fc.integer({ min: 0, max: 80 }), (fee, back) => {
+      const [feeBps, backBps] = [fee / 4, back / 4];
+      const found = hedgedVerdictsOf(profile, [feeBps], 1, backBps)[0]!;
+      const expected = hedgedVerdictsOf(profile, [feeBps + backBps])[0]!;
+      expect(found).toEqual({ ...expected, feeBps, why: found.why });
+      expect(found.why.replace(' and the cost of moving back', '')).toBe(expected.why);
+    }),
+    { numRuns: 12 },
+  );
+  expect(payingFeeOf(profile, 1, 2.5)).toBeCloseTo(payingFeeOf(profile)! - 2.5, 6);
+});
+
+test('a verdict names the cost of moving back, and is against quoting where this cost takes all', () => {
+  const book = (backBps: number) =>
+    hedgedBookOf('here', quoted, { ...venue(hedge), backBps }, { makersBps: [1], distancesBps: [8, 12] });
+  const [cheap, dear] = [book(0.5), book(50)];
+  expect(cheap.fees).toEqual({ makerBps: 1, hedgeBps: 2, backBps: 0.5 });
+  expect([cheap.verdict.quote, cheap.verdict.feeBps, cheap.verdict.costBps]).toEqual([true, 3, 3.5]);
+  expect(hedgedWords(cheap)[0]).toMatch(
+    /at fees of 1\.0 \+ 2\.0 bps, 0\.50? bps for moving quote currency back, and latencies of 25 \+ 100 ms, a fill earns/,
+  );
+  expect([dear.verdict.quote, dear.verdict.why]).toEqual([
+    false,
+    'in the first third of the time, fills were worth less than the fees and the cost of moving back at every distance',
+  ]);
+  expect(dear.payingFeeBps).toBeLessThan(0);
 });
 
 describe('what cannot be judged', () => {
