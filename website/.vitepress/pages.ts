@@ -123,6 +123,7 @@ export const SECTIONS: readonly Section[] = [
       page('Layout of a tape', 'docs/development/tape-layout.md'),
       page('The interface, row by row', 'docs/development/interface.md'),
       page('Codes of other exchanges', 'docs/development/venue-codes.md'),
+      page('How each exchange was tried', 'docs/development/exchanges-tried.md'),
       page('Other clients', 'docs/development/clients.md'),
       page('Decisions', 'docs/adr/README.md'),
       page('Sources', 'docs/sources/README.md'),
