@@ -3110,6 +3110,22 @@ export const EDITS: readonly Edit[] = [
     title: 'moves out each level of a side by the same, also where no spacing keeps them apart',
   },
   {
+    name: 'the cost of moving money back missing from a verdict with a hedge',
+    file: 'backtest/hedged/hedgedVerdict.ts',
+    from: 'const costBps = feeBps + backBps;',
+    to: 'const costBps = feeBps;',
+    test: 'test/backtest/hedged/hedgedProfile.test.ts',
+    title: 'moving money back costs as much as a fee of the same size, and comes off the highest paying fee',
+  },
+  {
+    name: 'the cost of moving money back missing from the highest paying fee',
+    file: 'backtest/hedged/hedgedVerdict.ts',
+    from: '(highest - backBps)',
+    to: 'highest',
+    test: 'test/backtest/hedged/hedgedProfile.test.ts',
+    title: 'moving money back costs as much as a fee of the same size, and comes off the highest paying fee',
+  },
+  {
     name: 'the minimum edge of a skewed quote counted from the fair value',
     file: 'strategies/fixedSpread.ts',
     from: 'view.makerRate, Math.max(fair, fair + skew));',
