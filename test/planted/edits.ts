@@ -9411,4 +9411,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/account/reads.test.ts',
     title: 'of 500 open orders is whole: false, also if they are in another book (xrp_mxn)',
   },
+  {
+    name: 'an order may leave before a suspension is noticed',
+    file: 'src/live/loop/run.ts',
+    from: '    this.#checkSleep();\n    try {',
+    to: '    try {',
+    test: 'test/live/safety/sleepWatch.test.ts',
+    title: 'withdraws, and quotes each book again only on what it has read since (desk)',
+  },
 ];

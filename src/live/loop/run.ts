@@ -573,8 +573,12 @@ export class Run {
     this.#queue.put({ kind: 'slept', at: this.time() });
   }
 
-  /** Updates the market data from an event about the bot's orders, so that the engine decides with the newest book. */
+  /**
+   * Detects a suspension before the event, so that the engine does not decide with data from before it. Updates the
+   * market data from an event about the bot's orders, so that the engine decides with the newest book.
+   */
   #prepare(event: EngineEvent): void {
+    this.#checkSleep();
     try {
       for (const [book, market] of this.#markets)
         if (!isBookEvent(event) || event.symbol === undefined || event.symbol === book) market.learn(event);

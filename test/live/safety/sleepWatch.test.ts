@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { booksOf } from '../../../src/config.ts';
 import { VirtualClock, type Clock, type Millis } from '../../../src/core/index.ts';
 import { SleepWatch } from '../../../src/live/safety/sleepWatch.ts';
 import { runsOf } from '../../many.ts';
@@ -70,27 +71,41 @@ class Suspended extends VirtualClock {
 }
 
 describe('a bot on a machine that was suspended', () => {
-  test('withdraws, and quotes again only on what it has read since', async () => {
-    const clock = new Suspended();
-    const world = worldOf(92, {}, 'sandbox', clock);
-    const bot = await started(world);
-    await clock.advance(20 * SECOND);
-    const account = world.box.exchange.venue.accounts.get(world.box.account.id)!;
-    const live = () => account.active.size;
-    expect(live()).toBeGreaterThan(2);
-    clock.unseen = 600_000;
-    const arrived = bot.arrived.length;
-    await clock.advance(700);
-    expect(bot.log.map(({ text }) => text).join('\n')).toMatch(/process was suspended for 600 s/);
-    const first = bot.arrived.slice(arrived).map(({ method }) => method);
-    expect(first).toContain('DELETE');
-    await clock.advance(10 * SECOND);
-    expect(live()).toBeGreaterThan(2);
-    const after = bot.arrived.slice(arrived);
-    const place = after.findIndex(({ method }) => method === 'POST');
-    const read = (path: RegExp) => after.findIndex(({ target }) => path.test(target));
-    for (const path of [/order_book/, /open_orders/, /user_trades/]) expect(read(path)).toBeLessThan(place);
-    expect((await bot.stop()).summary.ledgerMatches).toBe(true);
-    world.end();
-  });
+  test.each(['sandbox', 'desk'])(
+    'withdraws, and quotes each book again only on what it has read since (%s)',
+    async name => {
+      const clock = new Suspended();
+      const world = worldOf(92, {}, name, clock);
+      let isBookLost = false;
+      const bot = await started(world, {
+        fate: ({ target }) => (isBookLost && target.includes('order_book') ? 'lost' : 'arrives'),
+      });
+      await clock.advance(20 * SECOND);
+      const account = world.box.exchange.venue.accounts.get(world.box.account.id)!;
+      const live = () => account.active.size;
+      expect(live()).toBeGreaterThan(2);
+      [clock.unseen, isBookLost] = [600_000, true];
+      const arrived = bot.arrived.length;
+      await clock.advance(700);
+      expect(bot.log.map(({ text }) => text).join('\n')).toMatch(/process was suspended for 600 s/);
+      const first = bot.arrived.slice(arrived).map(({ method }) => method);
+      expect(first).toContain('DELETE');
+      await clock.advance(2 * SECOND);
+      expect(bot.arrived.slice(arrived).map(({ method }) => method)).not.toContain('POST');
+      isBookLost = false;
+      await clock.advance(30 * SECOND);
+      expect(live()).toBeGreaterThan(2);
+      const after = bot.arrived.slice(arrived);
+      const read = (path: RegExp) => after.findIndex(({ target }) => path.test(target));
+      for (const { book } of booksOf(world.config)) {
+        const place = after.findIndex(({ method, body }) => method === 'POST' && String(body).includes(`"${book}"`));
+        expect(place, book).toBeGreaterThan(-1);
+        for (const path of [new RegExp(`order_book.*${book}`), /open_orders/, /user_trades/])
+          expect(read(path), `${book} ${path.source}`).toBeLessThan(place);
+        expect(read(new RegExp(`order_book.*${book}`)), book).toBeGreaterThan(-1);
+      }
+      expect((await bot.stop()).summary.ledgerMatches).toBe(true);
+      world.end();
+    },
+  );
 });
