@@ -43,6 +43,7 @@ const LONG = [
   'run/stoppedOpening',
   'run/stops',
   'run/tape',
+  'run/untried',
   'scout',
   'scripts/golden',
   'tapes/record',

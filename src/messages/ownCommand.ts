@@ -17,6 +17,10 @@ export function ownCommand(verb: OwnVerb, { configFile, stateDir, book }: WhichB
   return `puntas ${verb} ${where}${book === undefined ? '' : ` --book ${book}`} --reason "..."`;
 }
 
+/** Returns the command that tries an order, such as `puntas doctor -c /home/me/my.yaml --order --yes`. */
+export const trialCommand = ({ configFile, stateDir }: WhichBot): string =>
+  `puntas doctor -c ${configFile === undefined ? `FILE --state ${shellWord(stateDir)}` : shellWord(configFile)} --order --yes`;
+
 /** Returns an absolute path as one shell word. */
 export function shellWord(path: string): string {
   const whole = resolve(path);

@@ -24,25 +24,6 @@ export const venueElsewhere = (settings: ElsewhereSettings): ExchangeVenue =>
   settings.kind === 'remote' ? venueNamed(settings.venue) : binanceSpot;
 
 /**
- * Rejects real orders on a venue whose client has traded only with test doubles, unless the configuration accepts it.
- * @throws UsageError with the line to add.
- */
-export function refuseUntried(
-  { exchange, elsewhere, hedge }: Pick<Config, 'exchange' | 'elsewhere' | 'hedge'>,
-  venues: readonly ExchangeVenue[] = VENUES,
-): void {
-  const sections = { exchange, ...(hedge?.elsewhere && elsewhere ? { elsewhere } : {}) };
-  for (const [section, settings] of Object.entries(sections)) {
-    if (settings.kind !== 'remote') continue;
-    const { name, tried } = venues.find(each => each.name === settings.venue) ?? venues[0]!;
-    if (tried === undefined || settings.acceptUntried === name) continue;
-    throw new UsageError(
-      `${section}.acceptUntried: the client of ${name} has traded only with test doubles, never with ${name} itself; try one order with puntas doctor --order --yes, then add acceptUntried: ${name} to the section ${section}, and start with the smallest amounts`,
-    );
-  }
-}
-
-/**
  * Rejects a `requestDelayMaxMs` shorter than the time in which the exchange may still execute an order after it was
  * sent.
  * @throws UsageError with the smallest accepted value.

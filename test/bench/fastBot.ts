@@ -7,7 +7,7 @@ import { BotProcess } from '../../src/app/run/botProcess.ts';
 import { sentinel } from '../../src/app/run/sentinel.ts';
 import { readConfig } from '../../src/wiring/configFile.ts';
 import { remoteAccess, remoteElsewhere } from '../../src/wiring/venueAccess.ts';
-import { refuseUntried } from '../../src/wiring/venueRegistry.ts';
+import { recordTrial, refuseUntried, untriedAccounts } from '../../src/wiring/untried.ts';
 import { lineRoom, logger } from '../../src/cli/terminal/logger.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
@@ -32,6 +32,8 @@ if (isSentinel) {
   signals.tell(() => ended.abort());
   await sentinel(config, venue, clock, 2, log, ended.signal, file);
 } else {
+  for (const of of untriedAccounts(config, venue))
+    recordTrial(config.state.dir, of, 'the exchange is a double', clock.now());
   const result = await BotProcess.run({
     config,
     configFile: file,

@@ -8,6 +8,7 @@ import { BotProcess, type RunResult } from '../../src/app/run/botProcess.ts';
 import { loadConfig } from '../../src/config.ts';
 import { moneyOf, Secret } from '../../src/core/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
+import { recordTrial, untriedAccounts } from '../../src/wiring/untried.ts';
 import { memoryLog } from '../memoryLog.ts';
 import { KrakenDouble, type DoubleFault } from './server.ts';
 
@@ -42,12 +43,14 @@ async function running(faults: readonly DoubleFault[]) {
   ends.push(() => rmSync(dir, { recursive: true, force: true }));
   const loaded = loadConfig(yaml(restUrl, streamUrl, dir), 'kraken.yaml');
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  const venue = { restUrl: `${restUrl}/0`, streamUrl, key: KEY, secret: new Secret(SECRET), speed: 1 };
+  for (const of of untriedAccounts(loaded.config, venue)) recordTrial(dir, of, 'accepted', Date.now());
   const { log, texts } = memoryLog();
   let stop: ((why: string) => void) | null = null;
   let failed: unknown = null;
   const result: Promise<RunResult> = BotProcess.run({
     config: loaded.config,
-    venue: { restUrl: `${restUrl}/0`, streamUrl, key: KEY, secret: new Secret(SECRET), speed: 1 },
+    venue,
     clock: realClock(),
     seed: 1,
     log,

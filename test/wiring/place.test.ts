@@ -24,7 +24,8 @@ import {
   provenAfterMs,
   withoutPlace,
 } from '../../src/wiring/place.ts';
-import { refuseUntried, VENUES } from '../../src/wiring/venueRegistry.ts';
+import { refuseUntried } from '../../src/wiring/untried.ts';
+import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { btcMxn } from '../core/market.ts';
 import { TwoDesks } from '../core/twoDesks.ts';
 import { runsOf } from '../many.ts';

@@ -28,10 +28,11 @@ import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } 
 import { venueElsewhere, venueOf } from '../../wiring/venueRegistry.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { clockProblemThere } from './elsewhere.ts';
-import { ownCommand } from '../../messages/ownCommand.ts';
+import { ownCommand, trialCommand } from '../../messages/ownCommand.ts';
 import { sourceOfStop } from '../inspect/botLife.ts';
 import { balancesThere, previewNow } from './previewNow.ts';
 import { storedStateOf } from './storedState.ts';
+import { missingRecords } from './trialRecord.ts';
 
 /** Quotes of one book and the balances of its account. */
 export type CheckedQuotes = {
@@ -87,6 +88,10 @@ export async function check(
     const quotesText = [
       `# quotes that the bot would place now (maker fee ${ratePercent(rules.makerRate)}, taker fee ${ratePercent(rules.takerRate)})`,
       ...(rules.tier ? [describeTier(rules.tier)] : []),
+      ...(await missingRecords(config, venue, clock)).map(
+        ({ section, why }) =>
+          `the bot would not start, because ${why} (section ${section}); run ${trialCommand({ configFile, stateDir: config.state.dir })}`,
+      ),
       ...halts(preview.halt, config, configFile),
       ...(own === 0
         ? []

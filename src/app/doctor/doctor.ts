@@ -25,6 +25,7 @@ import { strategyFileFindings } from './ownStrategy.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 import { alive, diskFindings, environmentFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
 import { planTrial, tryOrder, type TrialPlan } from './trialOrder.ts';
+import { recordIfPassed, trialRecordFindings } from './trialRecord.ts';
 
 const { pass, warn, fail } = finding;
 
@@ -186,16 +187,18 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
     const mayOrder = barred === null ? options.mayOrder : undefined;
     await checkElsewhere({ ...options, mayOrder }, venue, client, { place, clockProblem: problem.there });
     if (barred !== null) tell(barred);
-    if (!mayOrder) return [];
-    if (previews.length === books.length) return await orderFindings(options, venue, log, previews, mayOrder);
-    tell(
-      fail(
-        'order',
-        'trial order not sent: the required data could not be read',
-        'fix the findings above, then run puntas doctor again',
-      ),
-    );
-    return [];
+    const isRead = previews.length === books.length;
+    if (mayOrder && !isRead)
+      tell(
+        fail(
+          'order',
+          'trial order not sent: the required data could not be read',
+          'fix the findings above, then run puntas doctor again',
+        ),
+      );
+    const left = mayOrder && isRead ? await orderFindings(options, venue, log, previews, mayOrder) : [];
+    tell(await trialRecordFindings(config, venue, options.which, clock));
+    return left;
   } finally {
     await client.close();
     await there?.client.close();
@@ -323,11 +326,14 @@ async function orderFindings(
     );
     return [];
   }
+  const found: Finding[] = [];
   for (const { plan, tell } of plans) {
     const tried = await tryOrder(plan, { ...options, venue, log });
     tell(tried.finding);
     if (tried.left.length > 0) return tried.left;
+    found.push(tried.finding);
   }
+  options.tell(recordIfPassed(options, venue, 'exchange', found));
   return [];
 }
 

@@ -34,6 +34,7 @@ import { venueElsewhere } from '../../wiring/venueRegistry.ts';
 import { keyFindings } from './account.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
+import { recordIfPassed } from './trialRecord.ts';
 
 const { pass, warn, fail } = finding;
 const CHECK = 'elsewhere';
@@ -141,7 +142,10 @@ export async function checkElsewhere(
     const funds = await readFunds(client, name);
     if ('check' in funds) return tell(funds);
     tell(fundsFinding(funds, name, instrument));
-    if (asking.mayOrder) tell(await trialFinding(asking, { client, instrument, funds }, asking.mayOrder));
+    if (asking.mayOrder) {
+      const tried = await trialFinding(asking, { client, instrument, funds }, asking.mayOrder);
+      tell([tried, ...recordIfPassed(asking, venue, 'elsewhere', [tried])]);
+    }
   } catch (error) {
     tell(checkAborted(CHECK, error));
   }

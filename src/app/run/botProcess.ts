@@ -1,5 +1,5 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
-import { booksOf, leavesTransfers, sharedReadsOf, symbolsOf, type Config } from '../../config.ts';
+import { booksOf, isTrialOrder, leavesTransfers, sharedReadsOf, symbolsOf, type Config } from '../../config.ts';
 import { isOver } from '../../hedge/index.ts';
 import {
   describeTier,
@@ -58,7 +58,7 @@ import {
   type PlaceSide,
 } from '../../wiring/place.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
-import { refuseUntried } from '../../wiring/venueRegistry.ts';
+import { assertTried, refuseUntried } from '../../wiring/untried.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
 import { logOfBook, type Log } from '../../live/log.ts';
@@ -209,6 +209,7 @@ export class BotProcess {
     const { config, venue, clock, seed, log } = this.#options;
     const client = this.#client;
     assertVenuesFit(config);
+    this.#assertTried(config);
     this.#oneAccount = await oneAccountProblem(config, venue, client, this.#elsewhere?.client);
     assertTwoAccounts(config, this.#oneAccount);
     this.#startAlerts();
@@ -258,6 +259,12 @@ export class BotProcess {
       if (id?.kind === 'done') this.#journal.ownedBy(id.value);
     }
     return rotation;
+  }
+
+  /** Asserts that a configuration sends real orders only to accounts with a trial order, unless it is that order. */
+  #assertTried(config: Config): void {
+    const { venue, configFile } = this.#options;
+    if (!isTrialOrder(config)) assertTried(config, venue, this.#journal.leftovers, { configFile });
   }
 
   /**
@@ -427,6 +434,7 @@ export class BotProcess {
       assertUsable: next => {
         if (venue.paper === undefined) refuseUntried(next);
         else assertSameBooks(this.#config, next);
+        this.#assertTried(next);
         assertVenuesFit(next);
         assertTwoAccounts(next, this.#oneAccount);
       },

@@ -68,7 +68,7 @@ type VenueBasics = {
   readonly readsKeys?: readonly VenueKey[];
   /**
    * `doubles` if the client has traded only with test doubles of the exchange: real orders then need
-   * `exchange.acceptUntried`.
+   * `exchange.acceptUntried` and a recorded trial order.
    */
   readonly tried?: 'doubles';
 };

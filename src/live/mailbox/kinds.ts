@@ -191,6 +191,15 @@ export const MAIL = {
       digest: textField,
     },
   },
+  /**
+   * Trial order of `puntas doctor` that passed, on an exchange whose client has traded only with test doubles. Its id is
+   * the name of the exchange and the fingerprint of the account; `order` describes the order and its result.
+   */
+  trial: {
+    ...answer,
+    ...{ file: 'trial-*.json', ids: /^[a-z0-9]{1,20}-[0-9a-f]{32}$/, inTrustedDirOnly: true },
+    fields: { at: numberField, exchange: textField, account: textField, order: textField },
+  },
   halt: { ...latch, file: 'HALTED', fields: latched },
   /** Reason why the bot is reduce-only. */
   reduce: { ...latch, file: 'REDUCE', hasSeveralWriters: true, fields: latched },

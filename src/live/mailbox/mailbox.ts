@@ -265,7 +265,8 @@ export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {
   }
 }
 
-const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; the file is ignored`;
+/** Returns the sentence about a rejected file. */
+export const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; the file is ignored`;
 
 /** Returns the text of a trusted file; `null` if there is no file. Never blocks on a pipe. */
 function textAt(path: string, name: string, bytesMax: number): string | { readonly refused: Refusal } | null {

@@ -30,6 +30,7 @@ export const STATE_FILES: Readonly<Record<string, string>> = {
   'actions.jsonl': 'every operator action',
   'proposal-*.json': 'proposals',
   'decision-*.json': 'decisions',
+  'trial-*.json': 'passed trial orders',
   'resumed.jsonl': 'every lifted halt and pause',
   'reloads.jsonl': 'every configuration change',
   'inbox.db': 'webhook deliveries',

@@ -9,6 +9,8 @@ import { readRecording, recordingsIn } from '../../../src/live/recording/recordi
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ReloadBox, RequestBox } from '../../../src/live/mailbox/mailbox.ts';
+import { accountName } from '../../../src/wiring/elsewhere/access.ts';
+import { recordTrial } from '../../../src/wiring/untried.ts';
 import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
 import type { RunChanges } from '../world.ts';
@@ -319,11 +321,12 @@ test.each(few([1, 2], 1))(
 );
 
 test.each([
-  ['', 'kept'],
-  ['binance', 'taken'],
+  ['', true, 'add acceptUntried: binance to the section elsewhere'],
+  ['binance', false, 'elsewhere: no passed trial order at binance with this address and API key is recorded in'],
+  ['binance', true, null],
 ] as const)(
-  'hedges on an exchange that was tried on doubles only, accepted by %j, are %s',
-  async (acceptUntried, end) => {
+  'hedges on an exchange that was tried on doubles only, accepted by %j and with a recorded trial order (%s), are refused: %s',
+  async (acceptUntried, isTried, refused) => {
     const bot = new ReloadedBot(7, 'elsewhere');
     const { hedge } = parse(bot.text) as Tree;
     const remote = { kind: 'remote', restUrl: 'https://example.com' };
@@ -333,13 +336,15 @@ test.each([
     const elsewhere = { ...remote, venue: 'binance', book: 'btc_usdt', ...accepted };
     bot.text = stringify({ ...tree, exchange: remote, elsewhere });
     await bot.start();
+    const { account } = bot.world.box.second!;
+    const access = accountName({ restUrl: 'http://127.0.0.1', key: account.key });
+    if (isTried)
+      recordTrial(bot.world.stateDir, { section: 'elsewhere', name: 'binance', account: access }, 'accepted', 0);
     bot.change({ hedge: hedge! });
     for (const isPreview of [true, false]) {
       const answer = await bot.ask(isPreview);
-      expect(answer.end).toBe(end === 'taken' && isPreview ? 'shown' : end);
-      expect(answer.lines.join('\n').includes('add acceptUntried: binance to the section elsewhere')).toBe(
-        end === 'kept',
-      );
+      expect(answer.end).toBe(refused === null ? (isPreview ? 'shown' : 'taken') : 'kept');
+      if (refused !== null) expect(answer.lines.join('\n')).toContain(refused);
     }
     await bot.running.stop();
     bot.world.end();

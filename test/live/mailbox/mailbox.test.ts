@@ -59,6 +59,7 @@ const MESSAGES: { readonly [K in MailKind]: MailMessage<K> } = {
     ...{ basis: 'ab12', lines: ['4 of 4 live orders would be canceled'], digest: 'cd34' },
   },
   decision: { id: 'p-abcdefgh23', at: 1, by: 'ann', via: 'command', verdict: 'approved', digest: 'cd34' },
+  trial: { id: `kraken-${'0'.repeat(32)}`, at: 1, exchange: 'kraken', account: '0'.repeat(32), order: 'accepted' },
   halt: { reason: 'drawdown', at: 1, by: 'bot' },
   reduce: { reason: 'a test', at: 1, by: 'person', who: 'ann' },
   pause: { reason: 'lunch', at: 1, by: 'person', who: 'ann', until: 5 },
@@ -425,9 +426,9 @@ describe.skipIf(!isOwned)('what a command leaves for a bot', () => {
     'a promotion': () => void noteInJournal(dir, started(1, 1)),
   };
 
-  test('is every request and pause of an operator, and each proposal with its decision', () => {
+  test('is every request and pause of an operator, each proposal with its decision, and each trial order', () => {
     const requests = ['adjust', 'settle', 'cancel', 'reload', 'changing', 'flatten'];
-    expect(OPERATORS).toEqual([...requests, 'proposal', 'decision', 'pause']);
+    expect(OPERATORS).toEqual([...requests, 'proposal', 'decision', 'trial', 'pause']);
   });
 
   test.each(Object.entries(puts))('(%s) is not left in a folder that others can write', (_, put) => {
