@@ -421,6 +421,7 @@ const SLOWER = [
   'live/loop/strategyFaults',
   'live/loop/strategyFileBooks',
   'live/loop/strategyFileRuns',
+  'live/loop/untried',
   'live/market/livePriceRun',
   'live/market/sourceExamples',
   'live/market/stream',

@@ -62,7 +62,7 @@ export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'
   readonly riskZ: number;
   /** Minimum value of a hedge, in the quote currency of the bot's own book. */
   readonly valueMin: Money;
-  /** Number of completed hedges on the other exchange after which orders may exceed the smallest size. */
+  /** Number of reconciled hedges on the other exchange after which orders may exceed the smallest size. */
   readonly smallestUntil: number;
   /** Returns the volatility of the price, as a fraction per square root of a second. */
   readonly perRootSecond: () => number;

@@ -55,13 +55,13 @@ export class ElsewhereHedges {
 
   /**
    * Prices a hedge of `amount`, or of the part that the funds on the other exchange allow. A positive amount is sold.
-   * `completed`: number of earlier hedges on that exchange; the first ones have the smallest size. `isAll`: amounts
-   * below the minimum value are hedged too.
+   * `reconciled`: number of hedges that have reconciled on that exchange; the first ones have the smallest size.
+   * `isAll`: amounts below the minimum value are hedged too.
    */
   async price(
     { instrument, mid }: HedgeView,
     amount: Money,
-    { completed, isAll }: { readonly completed: number; readonly isAll: boolean },
+    { reconciled, isAll }: { readonly reconciled: number; readonly isAll: boolean },
   ): Promise<ExecutableRoute> {
     const { desk, rate, funds, closedBecause, latencyMs, riskZ, perRootSecond, instrument: there } = this.#setup;
     const none = (unavailableReason: string): ExecutableRoute => ({
@@ -86,7 +86,7 @@ export class ElsewhereHedges {
     if (!(size > 0n)) return none('no free funds for this hedge on the other exchange');
     const riskBps = latencyRiskBps(perRootSecond(), latencyMs, riskZ);
     const { smallestUntil, bounds } = this.#setup;
-    const limited = completed < smallestUntil ? { orderAmountMax: smallestAmountAt(there, read.depth) } : {};
+    const limited = reconciled < smallestUntil ? { orderAmountMax: smallestAmountAt(there, read.depth) } : {};
     const terms = { ...this.#setup, bounds: { ...bounds, ...limited }, rate: now, midHere: mid, riskBps };
     const priced = priceElsewhere(instrument.minor, read.depth, sells ? size : money(-size), terms);
     if ('unavailableReason' in priced) return { by: 'nothing', out: priced };

@@ -4,7 +4,7 @@
  */
 import { textOfMoney, type HedgeRow, type Millis, type Money } from '../core/index.ts';
 import { isOver, mayStillExecute } from './hedgeText.ts';
-import type { EarlierHedges } from './roomAndBudget.ts';
+import { reconciledElsewhere, type EarlierHedges } from './roomAndBudget.ts';
 import type { HedgeRun, RestoredHedges } from './setup.ts';
 
 /** Maximum number of stored hedges that have ended: of those that were sent, and of those that were not. */
@@ -90,6 +90,23 @@ export class HedgeHistory {
     this.#list = this.#list.map(each => (each === row ? changed : each));
     this.#note(changed);
     return changed;
+  }
+
+  /**
+   * Applies a comparison of the balances at the other exchange `place` with the ledger. It is the first one for the
+   * hedges that have executed there since the last comparison: they count if it agrees, and never if it does not. The
+   * comparison is no event of a hedge, because an event would end the hedge again.
+   */
+  compared(place: string, agrees: boolean): void {
+    const isWaiting = ({ elsewhere, reconciled }: HedgeRow) => reconciled === null && elsewhere?.place === place;
+    const count = reconciledElsewhere(this.#list, place) + this.#list.filter(isWaiting).length;
+    if (!this.#list.some(isWaiting)) return;
+    const last = this.#list.length - 1;
+    this.#list = this.#list.map((row, i) => ({
+      ...row,
+      ...(isWaiting(row) ? { reconciled: agrees } : {}),
+      ...(agrees && i === last ? { placed: { place, count } } : {}),
+    }));
   }
 
   #note(row: HedgeRow): void {

@@ -36,7 +36,7 @@ import {
 } from './hedgeText.ts';
 import { HedgeHistory } from './hedgeHistory.ts';
 import { hasRoutesHere, type HedgerOptions, type HedgeRun, type HedgeSetup } from './setup.ts';
-import { amountInRoom, completedElsewhere, lateProblem, remainingBudget, hedgeableAmount } from './roomAndBudget.ts';
+import { amountInRoom, reconciledElsewhere, lateProblem, remainingBudget, hedgeableAmount } from './roomAndBudget.ts';
 import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from './takerOrderOutcome.ts';
 import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.ts';
 
@@ -110,6 +110,12 @@ export class Hedger {
   /** Restores the hedges of an earlier run, because they may still execute. Call this before the bot quotes. */
   restore(): void {
     this.#rows.restore(this.#waitMs);
+    const { elsewhere } = this.#setup;
+    if (elsewhere !== undefined && this.#reconciled < elsewhere.smallestUntil)
+      this.#run.log.info(
+        { reconciled: this.#reconciled },
+        `hedges at ${elsewhere.at.place} have the smallest size until ${elsewhere.smallestUntil} of them have reconciled with the balances there; so far ${this.#reconciled} have`,
+      );
     for (const row of this.#rows.list) {
       if (mayStillExecute(row) && row.offer?.way === 'elsewhere') {
         this.#there.restore(row);
@@ -118,6 +124,25 @@ export class Hedger {
       if (row.state === 'between' || (mayStillExecute(row) && row.route?.leg === 1)) this.#plan(row);
       if (mayStillExecute(row) && row.offer?.way !== 'book') this.#tell('in flight', conversionOf(row));
     }
+  }
+
+  /** Applies a comparison of the balances on the other exchange with the ledger. Until enough hedges have reconciled there, hedges have the smallest size. */
+  compared(agrees: boolean): void {
+    const { elsewhere } = this.#setup;
+    if (elsewhere === undefined) return;
+    const { at, smallestUntil } = elsewhere;
+    const before = this.#reconciled;
+    this.#rows.compared(at.place, agrees);
+    if (before < smallestUntil && this.#reconciled >= smallestUntil)
+      this.#run.log.info(
+        { reconciled: this.#reconciled },
+        `${smallestUntil} hedges at ${at.place} have reconciled, so hedges there no longer have the smallest size`,
+      );
+  }
+
+  /** Number of hedges that have reconciled on the other exchange. */
+  get #reconciled(): number {
+    return reconciledElsewhere(this.#rows.list, this.#setup.elsewhere?.at.place ?? '');
   }
 
   /** Checks the open hedge, or whether a new hedge is needed. Does nothing while another check runs. */
@@ -272,13 +297,13 @@ export class Hedger {
     if (isOnlyThere && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
     if ((isResting || !hasHere) && this.#backoff.isResting(inventory, clock.elapsed())) return;
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
-    const completed = completedElsewhere(this.#rows.list, this.#setup.elsewhere?.at.place ?? '');
+    const reconciled = this.#reconciled;
     const computed = own !== undefined && flatten === null ? { band: textOfMoney(rules.band) } : {};
     this.#rows.begin(amount, { ...spent, ...computed });
     const asked = clock.elapsed();
     const [atHome, there] = await Promise.all([
       here === 0n ? [] : requestRoutes(this.#offers, this.#setup, instrument, here, before.mid),
-      this.#elsewhere?.price(before, amount, { completed, isAll }) ?? null,
+      this.#elsewhere?.price(before, amount, { reconciled, isAll }) ?? null,
     ]);
     // The comparison of offers needs the book as it is after the requests.
     const seen = this.#options.view();
@@ -443,7 +468,11 @@ export class Hedger {
     if (isFilled) this.#backoff.reset();
     else this.#backoff.failed(moneyOf(row.inventory ?? row.amount), this.#run.clock.elapsed());
     // The hedge and the ledger change before either is stored, so that a write to disk includes both changes.
-    const ended = this.#rows.change({ state: isFilled ? 'completed' : 'failed', why });
+    const isCompared = isFilled && stated === undefined;
+    const ended = this.#rows.change({
+      ...{ state: isFilled ? 'completed' : 'failed', why },
+      ...(isCompared ? { reconciled: null } : {}),
+    });
     this.#there.end(ended, end);
     this.#run.log.info({ id: row.id, why }, describeHedge(ended));
     this.#options.persist();

@@ -84,7 +84,7 @@ export function remainingBudget(
 ): { readonly left: Money | null; readonly budgetName: string } & EarlierHedges {
   const dayCost = spentOnDay(rows, at);
   const today = costDayMax === undefined ? null : money(costDayMax - dayCost);
-  const placed = placedBefore(rows);
+  const placed = rows.at(-1)?.placed;
   const row = { dayCost: textOfMoney(dayCost), ...(placed && { placed }) };
   if (flatten === null) return { left: today, budgetName: 'today', ...row };
   const cost = spentOnFlatten(rows, flatten.id);
@@ -104,24 +104,10 @@ const ownCost = ({ state, costMax }: HedgeRow): bigint => (state === 'failed' ? 
 /** Costs and counts of earlier hedges, which the record of the next hedge contains. */
 export type EarlierHedges = Pick<HedgeRow, 'dayCost' | 'flatten' | 'placed'>;
 
-/**
- * Returns the number of hedges completed on the other exchange `place`. A hedge completed on a third exchange resets
- * the number to 0.
- */
-export function completedElsewhere(rows: readonly HedgeRow[], place: string): number {
-  const placed = placedBefore(rows);
+/** Returns the number of hedges on the other exchange `place` that have reconciled, as in `HedgeRow.placed`. */
+export function reconciledElsewhere(rows: readonly HedgeRow[], place: string): number {
+  const placed = rows.at(-1)?.placed;
   return placed?.place === place ? placed.count : 0;
-}
-
-/**
- * Returns the count of completed hedges for the record of the next hedge. The last record has the count before its
- * hedge.
- */
-function placedBefore(rows: readonly HedgeRow[]): HedgeRow['placed'] {
-  const last = rows.at(-1);
-  if (last?.elsewhere === undefined || last.state !== 'completed') return last?.placed;
-  const { place } = last.elsewhere;
-  return { place, count: (last.placed?.place === place ? last.placed.count : 0) + 1 };
 }
 
 const dayNumber = (at: Millis): number => Math.floor(at / 86_400_000);

@@ -31,7 +31,7 @@ import { venueElsewhere, venueNamed, venueOf } from './venueRegistry.ts';
 
 /**
  * On an exchange whose client was tried only with test doubles, orders have the smallest size until this number of
- * hedges is completed.
+ * hedges have reconciled with the balances there.
  */
 const SMALLEST_UNTIL = 20;
 /** Maximum number of requests per minute at an exchange that publishes no limit; its client has limits of its own. */

@@ -75,7 +75,7 @@ test('an order is of the wanted side, which may be open while the other is close
       const side = sells ? 'sell' : 'buy';
       const amount = money((sells ? 1n : -1n) * BigInt(lots) * LOT);
       const view = { instrument: here, mid: moneyOf('20000') } as never;
-      const route = await hedges(book).price(view, amount, { completed: 0, isAll: true });
+      const route = await hedges(book).price(view, amount, { reconciled: 0, isAll: true });
       if (route.by !== 'elsewhere') {
         const why = 'unavailableReason' in route.out ? route.out.unavailableReason : '';
         expect(why === CLOSED[side]).toBe(book.closed.includes(side));
@@ -124,17 +124,17 @@ test('of the first hedges each has the smallest size, and one below the minimum 
     /** Lots whose value is the minimum value of a hedge. */
     leastLots: lots,
     smallestUntil: fc.nat(3),
-    completed: fc.nat(3),
+    reconciled: fc.nat(3),
     isAll: fc.boolean(),
     isOpen: fc.constantFrom(false, false, false, true),
   });
   const reasons = new Set<string>();
   await fc.assert(
-    fc.asyncProperty(drawn, async ({ lots, leastLots, completed, isAll, ...book }) => {
+    fc.asyncProperty(drawn, async ({ lots, leastLots, reconciled, isAll, ...book }) => {
       const valueMin = money((BigInt(leastLots) * LOT * mid) / 10n ** 18n);
       const setup = { ...book, instrument, valueMin, marginBps: 0, quote: 0, closed: [] };
       const view = { instrument: here, mid } as never;
-      const route = await hedges(setup).price(view, money(BigInt(lots) * LOT), { completed, isAll });
+      const route = await hedges(setup).price(view, money(BigInt(lots) * LOT), { reconciled, isAll });
       const why = 'unavailableReason' in route.out ? route.out.unavailableReason : 'priced';
       reasons.add(why);
       const refusal = book.isOpen
@@ -151,7 +151,7 @@ test('of the first hedges each has the smallest size, and one below the minimum 
       let smallest = 1;
       while (BigInt(smallest * bestBid) * 4n < instrument.valueMin * 5n || smallest < instrument.amountMin) smallest++;
       const visible = book.sizes.reduce((sum, size) => sum + size, 0);
-      const taken = Math.min(lots, book.baseLots, visible, completed < book.smallestUntil ? smallest : Infinity);
+      const taken = Math.min(lots, book.baseLots, visible, reconciled < book.smallestUntil ? smallest : Infinity);
       let [worst, left] = [bestBid, taken];
       for (const [i, size] of book.sizes.entries())
         if (left > 0) [worst, left] = [bestBid - book.step * i, left - size];

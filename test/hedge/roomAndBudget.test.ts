@@ -16,7 +16,7 @@ import {
 import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
 import {
   amountInRoom,
-  completedElsewhere,
+  reconciledElsewhere,
   remainingBudget,
   hedgeableAmount,
   lateProblem,
@@ -71,31 +71,54 @@ test('the cost of a day is that of every hedge which was not certainly left undo
   );
 });
 
-test('completed hedges count at the exchange that has executed them, over restarts and forgotten rows', () => {
-  const hedge = fc.record({
+test('a hedge counts at its exchange when the first comparison after it agrees, and never after one that does not, over restarts and forgotten rows', () => {
+  const step = fc.record({
     place: fc.constantFrom(null, 'here', 'there'),
-    isDone: fc.boolean(),
+    end: fc.constantFrom('executed', 'settled', 'failed'),
     restarts: fc.boolean(),
+    compared: fc.constantFrom(null, null, true, false),
   });
   fc.assert(
-    fc.property(fc.array(hedge, { maxLength: 60 }), list => {
+    fc.property(fc.array(step, { maxLength: 60 }), fc.constantFrom('here', 'there'), (list, own) => {
       const made = (rows: readonly HedgeRow[]) =>
         new HedgeHistory({ prefix: 'h', rows }, { time: () => NOW, step: () => undefined });
       let rows = made([]);
-      let [last, count] = ['here', 0];
-      for (const { place, isDone, restarts } of list) {
+      let count = 0;
+      /** Of each order that was sent and is kept, whether it waits for a comparison. */
+      let sent: boolean[] = [];
+      for (const { place, end, restarts, compared } of list) {
         const { left: _left, budgetName: _name, ...earlier } = remainingBudget(rows.list, {}, null, NOW);
         rows.begin(moneyOf('1'), earlier);
+        // Rows that are forgotten before a comparison do not count.
+        sent = sent.slice(-20);
         const order = { id: 'o', book: 'btc_usdt', side: 'sell', price: '1', amount: '1' } as const;
-        if (place !== null) rows.change({ elsewhere: { place, account: 'one', order, rate: '1' } });
-        rows.change({ state: isDone ? 'completed' : 'failed' });
+        if (place !== null) rows.change({ acceptedAt: NOW, elsewhere: { place, account: 'one', order, rate: '1' } });
+        if (place !== null && end === 'executed') rows.change({ state: 'completed', reconciled: null });
+        else rows.change({ state: end === 'failed' ? 'failed' : 'completed' });
+        if (place !== null) sent.push(place === own && end === 'executed');
         if (restarts) rows = made(rows.list);
-        if (place !== null && isDone) [last, count] = [place, place === last ? count + 1 : 1];
-        for (const one of ['here', 'there']) expect(completedElsewhere(rows.list, one)).toBe(one === last ? count : 0);
+        if (compared !== null) {
+          rows.compared(own, compared);
+          if (compared) count += sent.filter(Boolean).length;
+          sent = sent.map(() => false);
+        }
+        expect(reconciledElsewhere(rows.list, own)).toBe(count);
+        expect(reconciledElsewhere(rows.list, own === 'here' ? 'there' : 'here')).toBe(0);
       }
     }),
     runsOf(1_000, 100),
   );
+});
+
+test('a hedge on another exchange starts the count there from 1, and hedges of earlier versions keep their count', () => {
+  const old = rowOf({ state: 'completed', elsewhere: { place: 'here' } as never, placed: { place: 'here', count: 7 } });
+  const history = new HedgeHistory({ prefix: 'h', rows: [old] }, { time: () => NOW, step: () => undefined });
+  history.compared('here', true);
+  expect(reconciledElsewhere(history.list, 'here')).toBe(7);
+  history.begin(moneyOf('1'), { placed: { place: 'here', count: 7 } });
+  history.change({ elsewhere: { place: 'there' } as never, state: 'completed', reconciled: null });
+  history.compared('there', true);
+  expect(['here', 'there'].map(one => reconciledElsewhere(history.list, one))).toEqual([0, 1]);
 });
 
 /** What a hedger sees of that. */

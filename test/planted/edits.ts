@@ -5241,8 +5241,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'one hedge too many has the smallest size',
     file: 'src/hedge/elsewhereHedges.ts',
-    from: 'completed < smallestUntil',
-    to: 'completed <= smallestUntil',
+    from: 'reconciled < smallestUntil',
+    to: 'reconciled <= smallestUntil',
     test: 'test/hedge/elsewhereHedges.test.ts',
     title:
       'of the first hedges each has the smallest size, and one below the minimum value waits unless all inventory is closed',

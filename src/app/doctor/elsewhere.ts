@@ -130,7 +130,7 @@ export async function checkElsewhere(
       tell(
         warn(
           CHECK,
-          `the client for ${name} was tested only with simulated exchanges (test doubles), so the first hedges have the smallest size`,
+          `the client for ${name} was tested only with simulated exchanges (test doubles), so hedges have the smallest size until enough of them have reconciled`,
           'try one order with puntas doctor --order --yes',
         ),
       );

@@ -90,8 +90,13 @@ export type HedgeRow = {
   /** Sum of the maximum costs of all earlier hedges of the same UTC day, in the quote currency. */
   readonly dayCost?: string;
   /**
-   * Other exchange on which a hedge was last completed, and the number of hedges completed there in sequence before
-   * this hedge; absent if no hedge was completed on another exchange.
+   * Whether the first comparison of the other exchange's balances with the ledger after this hedge agreed; `null` until
+   * then. Absent if nothing was executed there, or if the operator stated the outcome.
+   */
+  readonly reconciled?: boolean | null;
+  /**
+   * Other exchange on which a hedge last reconciled, and the number of hedges that have reconciled there in sequence;
+   * absent if no hedge on another exchange has reconciled. Earlier versions counted completed hedges.
    */
   readonly placed?: { readonly place: string; readonly count: number };
   /**

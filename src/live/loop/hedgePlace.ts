@@ -45,7 +45,7 @@ export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latency
    */
   readonly rateSources: readonly string[] | null;
   readonly times: EvidenceTimes;
-  /** Number of completed hedges after which orders may exceed the smallest size. */
+  /** Number of reconciled hedges after which orders may exceed the smallest size. */
   readonly smallestUntil: number;
 };
 

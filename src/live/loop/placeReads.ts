@@ -42,6 +42,8 @@ export type PlaceReadsOptions = {
   /** Returns the value of one unit of the other book's quote currency; `null` if unknown. */
   readonly rate: () => Money | null;
   readonly transfers: Pick<PlaceTransfers, 'explain'>;
+  /** Called after each comparison of the balances with the ledger, with whether they agreed. */
+  readonly onCompared: (agrees: boolean) => void;
 };
 
 export class PlaceReads {
@@ -112,10 +114,14 @@ export class PlaceReads {
     if (quiet) this.#seen = before;
     const value = rate();
     this.#isRated = value !== null;
+    const last = this.#o.engine.elsewhere?.view.checked;
     step({
       ...{ kind: 'balances', at: time(), startedAt, quiet, place: place.name, balances: outcome.value },
       ...(value === null ? {} : { rate: value }),
     });
+    // While an order is open, a read compares nothing. A difference that a resume books still differed.
+    const checked = this.#o.engine.elsewhere?.view.checked ?? null;
+    if (checked !== null && checked !== last) this.#o.onCompared(checked.differences.size === 0);
     if (quiet) this.#o.transfers.explain();
     return quiet;
   }

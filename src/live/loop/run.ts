@@ -285,6 +285,7 @@ export class Run {
             ...{ run, engine, place, connectivity: this.#connectivity, rate: placed.rate },
             ...{ transfers: this.#placeTransfers, currencies },
             hedgeState: () => stateElsewhere(this.#hedger?.rows ?? []),
+            onCompared: agrees => this.#hedger?.compared(agrees),
           })
         : null;
     this.#hedger = hedgerOf(options, run, {

@@ -23,6 +23,7 @@ function reads() {
   const state = { fails: false, latencyMs: 10, hedge: 0, rate: moneyOf('18.25') as Money | null };
   const started: number[] = [];
   const ended: number[] = [];
+  const compared: boolean[] = [];
   let explained = 0;
   const answer = (): Balances => {
     ended.push(clock.elapsed());
@@ -51,8 +52,9 @@ function reads() {
     hedgeState: () => String(state.hedge),
     rate: () => state.rate,
     transfers: { explain: () => void explained++ },
+    onCompared: agrees => void compared.push(agrees),
   });
-  return { clock, two, state, started, ended, placeReads, explained: () => explained };
+  return { clock, two, state, started, ended, compared, placeReads, explained: () => explained };
 }
 
 test('a read is due soon after a failure, a difference, a new rate or a change of the hedges, also one during the last read, and else at its interval', async () => {
@@ -65,7 +67,7 @@ test('a read is due soon after a failure, a difference, a new rate or a change o
   });
   await fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 8 }), async turns => {
-      const { clock, two, state, started, ended, placeReads, explained } = reads();
+      const { clock, two, state, started, ended, compared, placeReads, explained } = reads();
       const usdt = two.truth.get('usdt')!;
       let isSoon = true;
       let last = -Infinity;
@@ -92,6 +94,8 @@ test('a read is due soon after a failure, a difference, a new rate or a change o
         await clock.advance(latencyMs);
         expect(ended.length).toBe(started.length);
         const quiet = hedges !== 'during';
+        // Each quiet read is one comparison, also the one that opens the ledger.
+        expect(compared.splice(0)).toEqual(fails || !quiet ? [] : [isFirst || !differs]);
         // Transfers explain differences of quiet reads only.
         expect(explained() - explains).toBe(!fails && quiet ? 1 : 0);
         const { view } = two.desk.engine.elsewhere!;

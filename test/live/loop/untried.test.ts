@@ -1,0 +1,103 @@
+/** A whole bot on an exchange whose client has traded only with test doubles: the first orders there have the smallest size. */
+import { afterEach, expect, test } from 'vitest';
+import type { Config } from '../../../src/config.ts';
+import { moneyOf, type WireRequest } from '../../../src/core/index.ts';
+import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
+import { accountName } from '../../../src/wiring/elsewhere/access.ts';
+import { recordTrial } from '../../../src/wiring/untried.ts';
+import { Trader } from '../../sandbox/trader.ts';
+import { advanceUntil, started, worldOf, type Running, type World } from '../world.ts';
+
+let world: World | null = null;
+afterEach(() => world?.end());
+
+/** A bot with real orders on both exchanges, of which the second is untried, and has a recorded trial order. */
+function untriedWorld(): { readonly at: World; readonly config: Config } {
+  const at = worldOf(7, { hedge: { everyMs: 1_000 } }, 'elsewhere');
+  world = at;
+  const { account } = at.box.second!;
+  const there = accountName({ restUrl: 'http://127.0.0.1', key: account.key });
+  recordTrial(at.stateDir, { section: 'elsewhere', name: 'binance', account: there }, 'accepted', 0);
+  const remote = { kind: 'remote', restUrl: 'http://127.0.0.1', requestTimeoutMs: 5_000, stream: false } as const;
+  const { exchange, elsewhere } = at.config;
+  return {
+    at,
+    config: {
+      ...at.config,
+      exchange: { ...exchange, ...remote } as Config['exchange'],
+      elsewhere: { ...elsewhere, ...remote, venue: 'binance', acceptUntried: 'binance' } as Config['elsewhere'],
+    },
+  };
+}
+
+const orderOf = ({ method, body = '' }: WireRequest): number | null =>
+  method === 'POST' ? Number(new URLSearchParams(String(body)).get('quantity')) : null;
+
+/** Sells so much that the bot's bids are filled. */
+const sell = ({ box }: World): void => {
+  const seller = new Trader(box.exchange, box.exchange.openAccount({ balances: { btc: '50', mxn: '0' } }));
+  seller.limit('btc_mxn', 'sell', '1480000', '8');
+};
+const texts = ({ log }: Running): string => log.map(({ text }) => text).join('\n');
+const completed = ({ stateDir }: World): number =>
+  hedgesIn(stateDir).filter(({ state }) => state === 'completed').length;
+const count = ({ stateDir }: World): number => hedgesIn(stateDir).at(-1)?.placed?.count ?? 0;
+
+test('hedges have the smallest size until 20 have reconciled, over a restart; then an order covers a whole fill', async () => {
+  const { at, config } = untriedWorld();
+  const sizes: { readonly size: number; readonly count: number }[] = [];
+  const fateThere = (request: WireRequest) => {
+    const size = orderOf(request);
+    if (size !== null) sizes.push({ size, count: count(at) });
+    return 'arrives' as const;
+  };
+  let run = await started(at, { config, fateThere });
+  expect(texts(run)).toContain('hedges at binance have the smallest size until 20 of them have reconciled');
+  await at.clock.advance(20_000);
+  sell(at);
+  await advanceUntil(at.clock, 500, () => count(at) >= 5);
+  await run.stop();
+  run = await started(at, { config, fateThere });
+  expect(texts(run)).toMatch(/have reconciled with the balances there; so far ([5-9]|1\d) have/);
+  const isOver = () => texts(run).includes('20 hedges at binance have reconciled');
+  await advanceUntil(at.clock, 5_000, () => {
+    sell(at);
+    return isOver() && sizes.at(-1)!.count >= 20;
+  });
+  const { summary } = await run.stop();
+  expect(summary.ledgerMatches).toBe(true);
+  const smallest = Math.min(...sizes.map(({ size }) => size));
+  const first = sizes.filter(each => each.count < 20).map(({ size }) => size);
+  expect(Math.max(...first)).toBeLessThan(1.05 * smallest);
+  expect(Math.max(...sizes.map(({ size }) => size))).toBeGreaterThan(2 * smallest);
+});
+
+test('hedges do not count if the first comparison of the balances after them differs, also once the difference is gone', async () => {
+  const { at, config } = untriedWorld();
+  const { venue } = at.box.second!.exchange;
+  const there = venue.accounts.get(at.box.second!.account.id)!;
+  let orders = 0;
+  const fateThere = (request: WireRequest) => {
+    if (orderOf(request) !== null && orders++ === 0) venue.deposit(there, 'usdt', moneyOf('50'));
+    return 'arrives' as const;
+  };
+  let run = await started(at, { config, fateThere });
+  await at.clock.advance(20_000);
+  sell(at);
+  await advanceUntil(at.clock, 100, () => orders > 0);
+  // A difference that lasts stops the quotes, and with them the hedges.
+  await at.clock.advance(30_000);
+  const differed = completed(at);
+  expect(differed).toBeGreaterThan(0);
+  await at.clock.advance(5_000);
+  expect(completed(at)).toBe(differed);
+  expect(venue.withdraw(there, 'usdt', moneyOf('50'))).toBe(true);
+  await at.clock.advance(10_000);
+  sell(at);
+  await advanceUntil(at.clock, 100, () => completed(at) > differed);
+  await run.stop();
+  const counted = completed(at) - differed;
+  run = await started(at, { config });
+  expect(texts(run)).toContain(`so far ${counted} have`);
+  await run.stop();
+});
