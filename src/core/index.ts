@@ -67,6 +67,7 @@ export * from './risk/regimes.ts';
 export * from './risk/regimeWatch.ts';
 export type { ElsewhereFigures, HedgeBounds, HedgeRefusal, HedgeRooms } from './risk/hedgeDebt.ts';
 export * from './risk/preTradeRisk.ts';
+export { smallestAmountAt } from './risk/smallestAmount.ts';
 export * from './quoting/regimeAdjustments.ts';
 export * from './text/textInSeconds.ts';
 export * from './text/secret.ts';

@@ -5,15 +5,13 @@ import {
   moneyOf,
   multiplyMoneyFloor,
   priceElsewhere,
+  smallestAmountAt,
   textOfAmount,
   textOfMoney,
   textOfPrice,
-  type Amount,
-  type Depth,
   type ElsewhereEvent,
   type HedgeOffer,
   type HedgeRow,
-  type Instrument,
   type Money,
   type OwnTrade,
   type PlacedOrder,
@@ -197,13 +195,6 @@ export type StatedExecution = {
 
 /** End of an order that was certainly not executed. */
 export const NOTHING_EXECUTED: ElsewhereEnd = { filled: money(0n), trades: [] };
-
-/** Returns the smallest amount, in lots, whose value would still reach the minimum if prices fell by 20%. */
-function smallestAmountAt({ amountMin, valueMin }: Instrument, { bids, bidPrices }: Depth): Amount {
-  const price = BigInt(Math.max(1, bids === 0 ? 1 : bidPrices[0]!));
-  const byValue = Number((valueMin * 5n + price * 4n - 1n) / (price * 4n));
-  return Math.max(amountMin, byValue) as Amount;
-}
 
 function placedOf({ id, elsewhere }: HedgeRow): PlacedOrder {
   if (elsewhere === undefined) throw new Error(`hedge ${id} has no order on another exchange`);

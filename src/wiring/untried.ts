@@ -14,6 +14,12 @@ import { accountName } from './elsewhere/access.ts';
 import { UsageError } from './usageError.ts';
 import { VENUES } from './venueRegistry.ts';
 
+/**
+ * On an exchange whose client was tried only with test doubles, orders have the smallest size until this number of
+ * fills, or of hedges, have reconciled with the balances there.
+ */
+export const SMALLEST_UNTIL = 20;
+
 type Sections = Pick<Config, 'exchange' | 'elsewhere' | 'hedge'>;
 
 /** Returns the sections that send real orders to an exchange whose client has traded only with test doubles. */
@@ -57,6 +63,10 @@ export function untriedAccounts(
     return of === undefined ? [] : [{ section, name, account: accountName(of) }];
   });
 }
+
+/** Returns the number of fills on the bot's own exchange that must reconcile before orders may exceed the smallest size. */
+export const smallestUntilOf = (config: Sections, access: Parameters<typeof untriedAccounts>[1]): number =>
+  untriedAccounts(config, access).some(({ section }) => section === 'exchange') ? SMALLEST_UNTIL : 0;
 
 const idOf = ({ name, account }: UntriedAccount): string => `${name}-${account}`;
 

@@ -5249,7 +5249,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the smallest hedge is that of the last bid',
-    file: 'src/hedge/elsewhereHedges.ts',
+    file: 'src/core/risk/smallestAmount.ts',
     from: 'bids === 0 ? 1 : bidPrices[0]!',
     to: 'bids === 0 ? 1 : bidPrices[bids - 1]!',
     test: 'test/hedge/elsewhereHedges.test.ts',

@@ -35,6 +35,7 @@ import { historyOf } from '../../live/loop/history.ts';
 import { engineOf, pastTradesOf, referenceOf, type VenueAccess } from '../../wiring/bot.ts';
 import { placeNameOf, rateSourcesOf, withoutPlace } from '../../wiring/place.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
+import { smallestUntilOf } from '../../wiring/untried.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { limitedCall } from '../../../strategies/index.ts';
 import { bookWaiting, bookArrivals, restoreIn, uncountedIn, type StoredState, type Uncounted } from './storedState.ts';
@@ -148,7 +149,7 @@ export async function previewNow(
     stored,
     ...access
   }: SourceAccess & {
-    readonly venue: Pick<VenueAccess, 'paper'>;
+    readonly venue: Pick<VenueAccess, 'paper' | 'restUrl' | 'key'>;
     readonly there: BalancesThere | null;
     readonly stored: StoredState;
   },
@@ -168,10 +169,11 @@ export async function previewNow(
     const open = await reads.openOrders();
     const own = isFailed(open) ? [] : open.orders.filter(order => isOwn(order, config));
     const driver = { clock, log: SILENT, time };
+    const smallestUntil = smallestUntilOf(config, venue);
     if (left !== null) {
-      restoreIn(engine, left, rules.instrument, time());
+      restoreIn(engine, left, rules.instrument, time(), smallestUntil);
       bookWaiting(engine, config, driver);
-    }
+    } else engine.step({ kind: 'restore', at: time(), orders: [], ledger: null, smallestUntil });
     engine.step({ kind: 'rules', at: time(), ...rules });
     const beside = { pastTrades: pastTradesOf(config, venue) };
     const historyWarnings: string[] = [];

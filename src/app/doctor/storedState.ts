@@ -73,7 +73,13 @@ export function uncountedIn({ state, book, elsewhere, hedge }: Config, stored: S
 }
 
 /** Restores a state in the engine of a preview as a run does, but with no order, because a run cancels all orders. */
-export function restoreIn(engine: Engine, stored: Leftovers, instrument: Instrument, at: Millis): void {
+export function restoreIn(
+  engine: Engine,
+  stored: Leftovers,
+  instrument: Instrument,
+  at: Millis,
+  smallestUntil: number,
+): void {
   let ledger: Leftovers['ledger'];
   try {
     ({ ledger } = inUnitsOf({ ...stored, orders: [] }, stored.units, instrument));
@@ -81,7 +87,7 @@ export function restoreIn(engine: Engine, stored: Leftovers, instrument: Instrum
     if (error instanceof RangeError) throw new CannotStart(error.message);
     throw error;
   }
-  engine.step({ kind: 'restore', at, orders: [], ledger });
+  engine.step({ kind: 'restore', at, orders: [], ledger, smallestUntil });
   for (const row of stored.hedges)
     if (mayStillExecute(row) && row.offer !== null && row.offer.way !== 'book') {
       const of = { at, phase: 'in flight', conversion: conversionOf(row) } as const;

@@ -58,7 +58,7 @@ import {
   type PlaceSide,
 } from '../../wiring/place.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
-import { assertTried, refuseUntried } from '../../wiring/untried.ts';
+import { assertTried, refuseUntried, smallestUntilOf } from '../../wiring/untried.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
 import { logOfBook, type Log } from '../../live/log.ts';
@@ -373,6 +373,7 @@ export class BotProcess {
     return {
       setup: JSON.stringify(config),
       leaving: symbolsIn(leaving),
+      smallestUntil: smallestUntilOf(config, venue),
       others: others.map(other => ({
         book: other.book,
         newStream: () => marketStreamOf(other, venue, clock, seed, client),

@@ -103,7 +103,10 @@ export function nextPreviews(
   );
   const named = ({ instrument }: Rules) => (others.length === 0 ? {} : { symbol: instrument.symbol });
   // The ledger is copied as text, because the running engine changes its own ledger.
-  engine.step({ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) });
+  engine.step({
+    ...{ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) },
+    smallestUntil: running.firstFills.until,
+  });
   for (const one of books) engine.step({ kind: 'rules', ...named(one.rules), at, ...one.rules });
   for (const [i, { rules: own, pastTrades }] of books.entries()) {
     const { historyMs } = engine.books[i]!;

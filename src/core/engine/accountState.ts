@@ -4,6 +4,7 @@
  */
 import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
 import type { Booked } from '../accounting/bookings.ts';
+import { FirstFills } from '../accounting/firstFills.ts';
 import type { PlacedChange } from '../accounting/placeAccount.ts';
 import type { AccountDelays } from '../accounting/tradingAccount.ts';
 import type { ExcessReason } from '../quoting/quoteReconciler.ts';
@@ -93,6 +94,8 @@ export class AccountState {
   sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
   /** Whether the bot stops for good and places no more orders. */
   isStopping = false;
+  /** Fills of the bot on its own exchange, if that exchange is untried. */
+  readonly firstFills = new FirstFills();
   readonly #books: AccountBook[] = [];
   readonly #major: string;
   readonly #currencyLimits: CurrencyLimits;
@@ -333,6 +336,7 @@ export class AccountState {
   }
 
   #booked(booked: Booked, at: Millis): void {
+    if (booked.kind === 'trade' && this.#fillOf(booked.trade).id !== null) this.firstFills.filled();
     const traded = booked.kind === 'trade' ? this.#bookOf(booked.trade) : undefined;
     if (traded !== undefined && booked.kind === 'trade') traded.traded(booked.trade, at);
     for (const book of this.#books) {

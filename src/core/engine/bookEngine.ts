@@ -36,6 +36,7 @@ import { QuoteUptime } from './quoteUptime.ts';
 import type { RegimeState } from '../risk/regimes.ts';
 import { approveByIds, type Approved, type Command } from '../orders/commands.ts';
 import { quotingRefusal, type RiskContext } from '../risk/preTradeRisk.ts';
+import { smallestAmountAt } from '../risk/smallestAmount.ts';
 import { describeMissingData, QuotingNews } from './readiness.ts';
 import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
@@ -865,11 +866,10 @@ export class BookEngine implements AccountBook {
   }
 
   riskContext(at: Millis): RiskContext {
-    const { limits, timing, unknownMax } = this.#options;
+    const { timing, unknownMax } = this.#options;
     const { major, minor } = this.#rules.instrument;
     return {
-      instrument: this.#rules.instrument,
-      limits,
+      ...this.#orderBounds,
       stopping: this.#state.isStopping,
       halted: this.haltedBecause !== null,
       paused: this.pausedBecause !== null,
@@ -896,6 +896,19 @@ export class BookEngine implements AccountBook {
       minorFunds: this.#state.funds(minor, this),
       unknownMax: unknownMax ?? 2,
       reduceOnly: this.#risk.regimes.isReduceOnly,
+    };
+  }
+
+  /** Rules and limits of orders. Until the first fills on an untried exchange have reconciled, both allow only the smallest amount. */
+  get #orderBounds(): Pick<RiskContext, 'instrument' | 'limits'> {
+    const { limits } = this.#options;
+    const { instrument } = this.#rules;
+    if (limits === null || !this.#state.firstFills.isSmallest) return { instrument, limits };
+    const smallest = smallestAmountAt(instrument, this.#market.depth);
+    const cut = (most: number): Amount => Math.min(most, smallest) as Amount;
+    return {
+      instrument: { ...instrument, amountMax: cut(instrument.amountMax) },
+      limits: { ...limits, orderAmountMax: cut(limits.orderAmountMax ?? Infinity) },
     };
   }
 

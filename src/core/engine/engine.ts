@@ -17,6 +17,7 @@ import {
 } from './event.ts';
 import { CrossRateWatch } from '../risk/crossRateWatch.ts';
 import { booksApartFrom, JointInventory } from '../risk/jointInventory.ts';
+import type { FirstFills } from '../accounting/firstFills.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
 import type { PlaceAccount } from '../accounting/placeAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
@@ -167,8 +168,16 @@ export class Engine {
       return;
     }
     for (const book of this.books) this.#apply(book, event);
-    if (event.kind === 'balances') this.#state.halt(accounts.read(event, this.#state.locked));
+    if (event.kind === 'balances') this.#readBalances(event);
     if (event.kind === 'resume') accounts.resumed(event.at);
+  }
+
+  #readBalances(event: Extract<AccountEvent, { kind: 'balances' }>): void {
+    const { accounts, firstFills } = this.#state;
+    const before = accounts.own.checked;
+    this.#state.halt(accounts.read(event, this.#state.locked));
+    const { checked } = accounts.own;
+    if (checked !== null && checked !== before) firstFills.compared(checked.differences.size === 0);
   }
 
   /** Applies an event to a book; of an event with orders, the book gets its own. */
@@ -213,7 +222,8 @@ export class Engine {
     return book;
   }
 
-  #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
+  #restore({ orders, ledger, at, smallestUntil = 0 }: Extract<EngineEvent, { kind: 'restore' }>): void {
+    this.#state.firstFills.restore(smallestUntil, ledger?.firstFills);
     for (const order of orders) {
       const symbol = order.symbol ?? this.books[0]!.symbol;
       const book = this.books.find(each => each.symbol === symbol);
@@ -304,6 +314,11 @@ export class Engine {
     return this.#state.accounts.own;
   }
 
+  /** Fills on an untried exchange that have reconciled, and how many must until orders may have any size. */
+  get firstFills(): Pick<FirstFills, 'until' | 'state' | 'isSmallest'> {
+    return this.#state.firstFills;
+  }
+
   /** Account on the other exchange where the bot hedges; `null` if there is none. */
   get elsewhere(): Pick<PlaceAccount, 'view' | 'checked' | 'funds' | 'held' | 'openOrders' | 'closedBecause'> | null {
     return this.#state.accounts.elsewhere;
@@ -328,7 +343,8 @@ export class Engine {
   ledger(recent: readonly string[]): RestoredLedger | null {
     const { accounts } = this.#state;
     if (!accounts.own.isOpen) return null;
-    const ofAccount = accounts.stateToSave(recent);
+    const { state: firstFills } = this.#state.firstFills;
+    const ofAccount = { ...accounts.stateToSave(recent), ...(firstFills && { firstFills }) };
     if (this.books.length === 1 && this.#kept.size === 0) return { ...ofAccount, ...this.books[0]!.stateToSave };
     const states = this.books.map((book, i) => withoutLots(book.stateToSave, this.#instruments[i]!));
     const named = new Map([...this.books.map((book, i) => [book.symbol, states[i]!] as const), ...this.#kept]);

@@ -25,6 +25,7 @@ import type {
   ElsewhereEvent,
   TransferEvent,
 } from '../accounting/accountEvents.ts';
+import type { FirstFillsState } from '../accounting/firstFills.ts';
 import type { TakerRequest } from '../hedging/takerOrder.ts';
 import type { RunningCovarianceState } from '../risk/runningCovariance.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
@@ -68,6 +69,8 @@ export type RestoredLedger = AccountLedger &
     readonly books?: Readonly<Record<string, BookState>>;
     /** Joint moves of the currencies; absent without joint inventory. */
     readonly covariance?: RunningCovarianceState;
+    /** Fills on an untried exchange; absent on any other exchange. */
+    readonly firstFills?: FirstFillsState;
   };
 
 /**
@@ -77,12 +80,16 @@ export type RestoredLedger = AccountLedger &
 export type PastTrade = readonly [at: Millis, price: Price, amount: Amount, side: 0 | 1];
 
 export type EngineEvent =
-  /** State of an earlier run. This event comes before every other event. */
+  /**
+   * State of an earlier run. This event comes before every other event. `smallestUntil`: number of fills that must
+   * reconcile before orders may exceed the smallest size, on an untried exchange; absent on any other exchange.
+   */
   | {
       readonly kind: 'restore';
       readonly at: Millis;
       readonly orders: readonly RestoredOrder[];
       readonly ledger: RestoredLedger | null;
+      readonly smallestUntil?: number;
     }
   /** Passage of time. With `symbol`, only this book decides. */
   | { readonly kind: 'timer'; readonly symbol?: string; readonly at: Millis }

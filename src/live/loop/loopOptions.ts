@@ -118,6 +118,8 @@ export type RunParts = {
   readonly watchers?: Watchers;
   /** Symbols of paused books, which this run has only until their orders are settled. Default: none. */
   readonly leaving?: readonly string[];
+  /** Number of fills that must reconcile before orders may exceed the smallest size. Default: 0. */
+  readonly smallestUntil?: number;
 };
 
 export type LoopOptions = RunParts & {

@@ -38,7 +38,7 @@ export type RotationOptions = Omit<RunOpening, 'rules' | 'venue' | 'others'> & {
 /** Options of a run that depend on its configuration; `setup` is the configuration as text. */
 export type RunSetup = { readonly setup: string; readonly leaving: readonly string[] } & Pick<
   RotationOptions,
-  'beside' | 'timing' | 'sharedReads' | 'watchers' | 'makeEngine' | 'roll' | 'others'
+  'beside' | 'timing' | 'sharedReads' | 'watchers' | 'makeEngine' | 'roll' | 'others' | 'smallestUntil'
 >;
 
 /** Result of a request to change runs. `kept`: the old configuration stays in use, for the reason `why`. */

@@ -403,7 +403,15 @@ export class Run {
     const { opening } = this.#options.start;
     this.#onFailure = onFailure;
     const { orders, ledger: left } = state.journal.leftovers;
-    this.#queue.put({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
+    const ledger = opening.kind === 'restored' ? left : null;
+    const { smallestUntil = 0 } = this.#options;
+    this.#queue.put({ kind: 'restore', at: this.time(), orders, ledger, ...(smallestUntil > 0 && { smallestUntil }) });
+    const { isSmallest, state: first } = engine.firstFills;
+    if (isSmallest)
+      log.info(
+        { ...first },
+        `orders have the smallest size until ${smallestUntil} fills have reconciled with the balances; so far ${first?.reconciled ?? 0} have`,
+      );
     this.#latch.begin();
     this.#latch.leave(this.#options.leaving ?? []);
     for (const { known } of this.#rules) {
@@ -602,6 +610,8 @@ export class Run {
       const now = this.time();
       const event = given.at < now ? { ...given, at: now } : given;
       const started = clock.elapsed();
+      const { firstFills } = this.#options.engine;
+      const wasSmallest = event.kind === 'balances' && firstFills.isSmallest;
       let commands: readonly Approved<Command>[];
       try {
         commands = this.#stepEngine(event);
@@ -613,6 +623,11 @@ export class Run {
       // The reads record the trades before any write, because the marker in the ledger must include the trades of the
       // event.
       if (event.kind === 'trades') for (const taker of [this.#reads, ...this.#rules]) taker.take(event);
+      if (wasSmallest && !firstFills.isSmallest)
+        this.#options.log.info(
+          { ...firstFills.state },
+          `${firstFills.until} fills have reconciled, so orders no longer have the smallest size`,
+        );
       if (event.kind === 'hedge') watchers?.onHedge?.(event.row);
       if (event.kind === 'transfer') this.#placeTransfers?.onTransfer(event);
       watchers?.onStep?.(clock.elapsed() - started);

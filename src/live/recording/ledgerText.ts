@@ -59,6 +59,7 @@ type Written = WrittenBook & {
   symbol?: string | undefined;
   books?: Readonly<Record<string, WrittenBook>> | undefined;
   covariance?: RestoredLedger['covariance'] | undefined;
+  firstFills?: RestoredLedger['firstFills'] | undefined;
 };
 
 /** Older format of a ledger, with balances but without causes. */
@@ -69,7 +70,7 @@ type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: 
  * targets are in lots.
  */
 export const textOfLedger = (ledger: RestoredLedger): string => {
-  const { causes, sources, seen, transit, openings, symbol, books, covariance } = ledger;
+  const { causes, sources, seen, transit, openings, symbol, books, covariance, firstFills } = ledger;
   const { profit, held, ...state } = writtenBook(ledger);
   return JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
@@ -83,13 +84,14 @@ export const textOfLedger = (ledger: RestoredLedger): string => {
     symbol,
     books: books && Object.fromEntries(Object.entries(books).map(([name, book]) => [name, writtenBook(book)])),
     covariance,
+    firstFills,
   } satisfies Written);
 };
 
 /** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, transit, openings, symbol, books, covariance } = written;
+  const { seen, transit, openings, symbol, books, covariance, firstFills } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
@@ -102,6 +104,7 @@ export function ledgerOf(text: string): RestoredLedger {
       ? {}
       : { books: Object.fromEntries(Object.entries(books).map(([name, book]) => [name, bookStateOf(book)])) }),
     ...(covariance === undefined ? {} : { covariance }),
+    ...(firstFills === undefined ? {} : { firstFills }),
   };
 }
 

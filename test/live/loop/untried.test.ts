@@ -1,10 +1,15 @@
 /** A whole bot on an exchange whose client has traded only with test doubles: the first orders there have the smallest size. */
 import { afterEach, expect, test } from 'vitest';
-import type { Config } from '../../../src/config.ts';
+import { recordedConfig, type Config } from '../../../src/config.ts';
 import { moneyOf, type WireRequest } from '../../../src/core/index.ts';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
+import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
+import { engineOf } from '../../../src/wiring/bot.ts';
 import { accountName } from '../../../src/wiring/elsewhere/access.ts';
 import { recordTrial } from '../../../src/wiring/untried.ts';
+import { VENUES } from '../../../src/wiring/venueRegistry.ts';
+import type { LogLine } from '../../memoryLog.ts';
 import { Trader } from '../../sandbox/trader.ts';
 import { advanceUntil, started, worldOf, type Running, type World } from '../world.ts';
 
@@ -24,7 +29,7 @@ function untriedWorld(): { readonly at: World; readonly config: Config } {
     at,
     config: {
       ...at.config,
-      exchange: { ...exchange, ...remote } as Config['exchange'],
+      exchange: { ...exchange, ...remote },
       elsewhere: { ...elsewhere, ...remote, venue: 'binance', acceptUntried: 'binance' } as Config['elsewhere'],
     },
   };
@@ -100,4 +105,48 @@ test('hedges do not count if the first comparison of the balances after them dif
   run = await started(at, { config });
   expect(texts(run)).toContain(`so far ${counted} have`);
   await run.stop();
+});
+
+test('quotes have the smallest size until 20 fills have reconciled, over a restart, and replays decide the same', async () => {
+  const [bitso] = VENUES;
+  VENUES[0] = { ...bitso!, tried: 'doubles' };
+  try {
+    const at = worldOf(7);
+    world = at;
+    const { box, clock, stateDir } = at;
+    const account = accountName({ restUrl: 'http://127.0.0.1/api', key: box.account.key });
+    recordTrial(stateDir, { section: 'exchange', name: 'bitso', account }, 'accepted', 0);
+    const remote = { kind: 'remote', restUrl: 'http://127.0.0.1', acceptUntried: 'bitso' } as const;
+    const config: Config = { ...at.config, exchange: { ...at.config.exchange, ...remote } };
+    const amounts = { first: [] as number[], later: [] as number[] };
+    let isFirst = true;
+    const onArrival = ({ method, target, body = '' }: WireRequest) => {
+      if (method !== 'POST' || !/\/orders(\?|$)/.test(target)) return;
+      amounts[isFirst ? 'first' : 'later'].push(Number((JSON.parse(String(body)) as { readonly major: string }).major));
+    };
+    const onLine = ({ text }: LogLine) => (isFirst &&= !text.startsWith('20 fills have reconciled'));
+    let run = await started(at, { config, onArrival, onLine });
+    expect(texts(run)).toContain(
+      'orders have the smallest size until 20 fills have reconciled with the balances; so far 0',
+    );
+    const fills = () => box.exchange.truth().accounts.get(box.account.id)!.trades.length;
+    await advanceUntil(clock, 1_000, () => fills() >= 5);
+    expect((await run.stop()).summary.ledgerMatches).toBe(true);
+    const before = fills();
+    run = await started(at, { config, onArrival, onLine });
+    expect(texts(run)).toContain(`so far ${before} have`);
+    await advanceUntil(clock, 1_000, () => !isFirst);
+    expect(fills()).toBeGreaterThanOrEqual(20);
+    await clock.advance(60_000);
+    expect((await run.stop()).summary.ledgerMatches).toBe(true);
+    expect(Math.max(...amounts.first)).toBeLessThan(1.05 * Math.min(...amounts.first));
+    expect(Math.min(...amounts.later)).toBeGreaterThan(2 * Math.max(...amounts.first));
+    for (const { run: number } of recordingsIn(stateDir)) {
+      const setup = recordedConfig(readRecording(stateDir, number)!.of.setup);
+      const engine = engineOf(setup, firstRules(stateDir, number)!, number);
+      expect(replayRun(stateDir, number, engine).difference).toBeNull();
+    }
+  } finally {
+    VENUES[0] = bitso!;
+  }
 });

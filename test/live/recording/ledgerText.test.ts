@@ -68,10 +68,11 @@ const ledgerWith = (of: Values, lacked: readonly string[]): Required<RestoredLed
   symbol: 'btc_mxn',
   books: { btc_usd: without(bookOf(of), lacked), eth_mxn: bookOf(of) },
   covariance: { sampleMs: of.next(), names: ['btc'], at: of.next(), logs: [of.next()], sums: [] },
+  firstFills: { reconciled: of.next(), waiting: of.next() },
 });
 const LEDGER_PARTS = [
   ...BOOK_PARTS,
-  ...(['transit', 'openings', 'symbol', 'books', 'covariance'] as const),
+  ...(['transit', 'openings', 'symbol', 'books', 'covariance', 'firstFills'] as const),
 ] satisfies (keyof RestoredLedger)[];
 
 const checkpointWith = (of: Values, lacked: readonly string[]): Required<LedgerCheckpoint> => ({
