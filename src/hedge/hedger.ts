@@ -3,6 +3,7 @@
  * outcome.
  */
 import {
+  counted,
   money,
   moneyOf,
   orderIdOf,
@@ -136,7 +137,7 @@ export class Hedger {
     if (before < smallestUntil && this.#reconciled >= smallestUntil)
       this.#run.log.info(
         { reconciled: this.#reconciled },
-        `${smallestUntil} hedges at ${at.place} have reconciled, so hedges there no longer have the smallest size`,
+        `${counted(smallestUntil, 'hedge')} at ${at.place} have reconciled, so hedges there no longer have the smallest size`,
       );
   }
 

@@ -26,10 +26,14 @@ import { storedNonces } from '../live/state/durableNonces.ts';
 import type { Journal } from '../live/state/journal.ts';
 import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
 import { accountName, type ElsewhereAccess } from './elsewhere/access.ts';
-import { SMALLEST_UNTIL } from './untried.ts';
 import { UsageError } from './usageError.ts';
 import { venueElsewhere, venueNamed, venueOf } from './venueRegistry.ts';
 
+/**
+ * On an exchange whose client was tried only with test doubles, orders have the smallest size until this number of
+ * fills, or of hedges, have reconciled with the balances there.
+ */
+export const SMALLEST_UNTIL = 20;
 /** Maximum number of requests per minute at an exchange that publishes no limit; its client has limits of its own. */
 const REQUESTS_PER_MINUTE = 600;
 const ALLOWS: NonNullable<ExchangeVenue['allows']> = { public: REQUESTS_PER_MINUTE, private: REQUESTS_PER_MINUTE };

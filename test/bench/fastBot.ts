@@ -7,7 +7,7 @@ import { BotProcess } from '../../src/app/run/botProcess.ts';
 import { sentinel } from '../../src/app/run/sentinel.ts';
 import { readConfig } from '../../src/wiring/configFile.ts';
 import { remoteAccess, remoteElsewhere } from '../../src/wiring/venueAccess.ts';
-import { recordTrial, refuseUntried, untriedAccounts } from '../../src/wiring/untried.ts';
+import { recordTrial, refuseUntried, untriedAccounts } from '../../src/app/untried/untried.ts';
 import { lineRoom, logger } from '../../src/cli/terminal/logger.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';

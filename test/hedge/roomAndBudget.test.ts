@@ -84,7 +84,7 @@ test('a hedge counts at its exchange when the first comparison after it agrees, 
         new HedgeHistory({ prefix: 'h', rows }, { time: () => NOW, step: () => undefined });
       let rows = made([]);
       let count = 0;
-      /** Of each order that was sent and is kept, whether it waits for a comparison. */
+      /** Whether each order that was sent and is kept waits for a comparison. */
       let sent: boolean[] = [];
       for (const { place, end, restarts, compared } of list) {
         const { left: _left, budgetName: _name, ...earlier } = remainingBudget(rows.list, {}, null, NOW);

@@ -8,7 +8,7 @@ import { BotProcess, type RunResult } from '../../src/app/run/botProcess.ts';
 import { loadConfig } from '../../src/config.ts';
 import { moneyOf, Secret } from '../../src/core/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
-import { recordTrial, untriedAccounts } from '../../src/wiring/untried.ts';
+import { recordTrial, untriedAccounts } from '../../src/app/untried/untried.ts';
 import { memoryLog } from '../memoryLog.ts';
 import { KrakenDouble, type DoubleFault } from './server.ts';
 

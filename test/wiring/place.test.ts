@@ -24,7 +24,7 @@ import {
   provenAfterMs,
   withoutPlace,
 } from '../../src/wiring/place.ts';
-import { refuseUntried } from '../../src/wiring/untried.ts';
+import { refuseUntried } from '../../src/app/untried/untried.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { btcMxn } from '../core/market.ts';
 import { TwoDesks } from '../core/twoDesks.ts';

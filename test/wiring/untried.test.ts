@@ -7,7 +7,13 @@ import { Secret, type HedgeState } from '../../src/core/index.ts';
 import type { Leftovers } from '../../src/live/state/journal.ts';
 import type { VenueAccess } from '../../src/wiring/bot.ts';
 import { accountName } from '../../src/wiring/elsewhere/access.ts';
-import { assertTried, missingTrials, recordTrial, refuseUntried, untriedAccounts } from '../../src/wiring/untried.ts';
+import {
+  assertTried,
+  missingTrials,
+  recordTrial,
+  refuseUntried,
+  untriedAccounts,
+} from '../../src/app/untried/untried.ts';
 import { refuseShortDelay, unreadKeys } from '../../src/wiring/venueRegistry.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import { rowOf } from '../hedge/hedgeRows.ts';
@@ -111,8 +117,8 @@ describe('a recorded trial order', () => {
     writeFileSync(path, text);
     chmodSync(path, 0o622);
     expect(sectionsMissing(dir)).toEqual(['exchange', 'elsewhere']);
-    expect(() => assertTried(botIn(dir), ACCESS, NOTHING as Leftovers, { configFile: '/my.yaml' })).toThrow(
-      /^exchange: no passed trial order at binance with this address and API key is recorded in \S+ \(.*writable by other users.*\); run puntas doctor -c \/my\.yaml --order --yes, then start again$/,
+    expect(() => assertTried(botIn(dir), ACCESS, NOTHING as Leftovers, 'puntas doctor')).toThrow(
+      /^exchange: no passed trial order at binance with this address and API key is recorded in \S+ \(.*writable by other users.*\); run puntas doctor, then start again$/,
     );
   });
 

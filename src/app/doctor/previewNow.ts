@@ -35,7 +35,7 @@ import { historyOf } from '../../live/loop/history.ts';
 import { engineOf, pastTradesOf, referenceOf, type VenueAccess } from '../../wiring/bot.ts';
 import { placeNameOf, rateSourcesOf, withoutPlace } from '../../wiring/place.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
-import { smallestUntilOf } from '../../wiring/untried.ts';
+import { smallestUntilOf } from '../untried/untried.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { limitedCall } from '../../../strategies/index.ts';
 import { bookWaiting, bookArrivals, restoreIn, uncountedIn, type StoredState, type Uncounted } from './storedState.ts';

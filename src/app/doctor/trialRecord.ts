@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts';
 import { textOfError, type Clock } from '../../core/index.ts';
 import { trialCommand, type WhichBot } from '../../messages/ownCommand.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
-import { missingTrials, recordTrial, untriedAccounts, type UntriedAccount } from '../../wiring/untried.ts';
+import { missingTrials, recordTrial, untriedAccounts, type UntriedAccount } from '../untried/untried.ts';
 import { finding, type Finding } from './finding.ts';
 import { storedStateOf } from './storedState.ts';
 

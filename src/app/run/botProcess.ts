@@ -58,12 +58,12 @@ import {
   type PlaceSide,
 } from '../../wiring/place.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
-import { assertTried, refuseUntried, smallestUntilOf } from '../../wiring/untried.ts';
+import { assertTried, refuseUntried, smallestUntilOf } from '../untried/untried.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
 import { logOfBook, type Log } from '../../live/log.ts';
 import { fillText, logEvent } from '../../messages/eventLog.ts';
-import { ownCommand } from '../../messages/ownCommand.ts';
+import { ownCommand, trialCommand } from '../../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../../wiring/paper.ts';
 import { status } from '../../messages/status.ts';
 import { stopText } from '../../messages/stopText.ts';
@@ -264,7 +264,10 @@ export class BotProcess {
   /** Asserts that a configuration sends real orders only to accounts with a trial order, unless it is that order. */
   #assertTried(config: Config): void {
     const { venue, configFile } = this.#options;
-    if (!isTrialOrder(config)) assertTried(config, venue, this.#journal.leftovers, { configFile });
+    if (!isTrialOrder(config)) {
+      const command = trialCommand({ configFile, stateDir: config.state.dir });
+      assertTried(config, venue, this.#journal.leftovers, command);
+    }
   }
 
   /**

@@ -22,7 +22,7 @@ import { lineRoom, logger } from '../terminal/logger.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { namedBooksOf, type Config } from '../../config.ts';
 import { remoteVenue } from '../../wiring/venueAccess.ts';
-import { refuseUntried } from '../../wiring/untried.ts';
+import { refuseUntried } from '../../app/untried/untried.ts';
 import { refuseShortDelay } from '../../wiring/venueRegistry.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';

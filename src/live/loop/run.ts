@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import {
   approveByIds,
   bookStatesIn,
+  counted,
   isBookEvent,
   sleep,
   textOfError,
@@ -410,7 +411,7 @@ export class Run {
     if (isSmallest)
       log.info(
         { ...first },
-        `orders have the smallest size until ${smallestUntil} fills have reconciled with the balances; so far ${first?.reconciled ?? 0} have`,
+        `orders have the smallest size until ${counted(smallestUntil, 'fill')} have reconciled with the balances; so far ${first?.reconciled ?? 0} have`,
       );
     this.#latch.begin();
     this.#latch.leave(this.#options.leaving ?? []);
@@ -626,7 +627,7 @@ export class Run {
       if (wasSmallest && !firstFills.isSmallest)
         this.#options.log.info(
           { ...firstFills.state },
-          `${firstFills.until} fills have reconciled, so orders no longer have the smallest size`,
+          `${counted(firstFills.until, 'fill')} have reconciled, so orders no longer have the smallest size`,
         );
       if (event.kind === 'hedge') watchers?.onHedge?.(event.row);
       if (event.kind === 'transfer') this.#placeTransfers?.onTransfer(event);

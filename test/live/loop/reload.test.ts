@@ -10,7 +10,7 @@ import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ReloadBox, RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { accountName } from '../../../src/wiring/elsewhere/access.ts';
-import { recordTrial } from '../../../src/wiring/untried.ts';
+import { recordTrial } from '../../../src/app/untried/untried.ts';
 import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
 import type { RunChanges } from '../world.ts';

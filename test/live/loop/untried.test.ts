@@ -7,7 +7,7 @@ import { readRecording, recordingsIn } from '../../../src/live/recording/recordi
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
 import { accountName } from '../../../src/wiring/elsewhere/access.ts';
-import { recordTrial } from '../../../src/wiring/untried.ts';
+import { recordTrial } from '../../../src/app/untried/untried.ts';
 import { VENUES } from '../../../src/wiring/venueRegistry.ts';
 import type { LogLine } from '../../memoryLog.ts';
 import { Trader } from '../../sandbox/trader.ts';

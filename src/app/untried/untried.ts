@@ -2,25 +2,23 @@
  * Real orders on exchanges whose client has traded only with test doubles. They need the key `acceptUntried`, and a
  * recorded trial order of the account.
  */
-import { placeInName, type Millis } from '../core/index.ts';
-import type { Config } from '../config.ts';
-import { claimStateDir } from '../live/files/stateDir.ts';
-import { Mailbox, sentenceOfRefusal } from '../live/mailbox/mailbox.ts';
-import type { MailMessage } from '../live/mailbox/kinds.ts';
-import type { Leftovers } from '../live/state/journal.ts';
-import { trialCommand, type WhichBot } from '../messages/ownCommand.ts';
-import type { VenueAccess } from './bot.ts';
-import { accountName } from './elsewhere/access.ts';
-import { UsageError } from './usageError.ts';
-import { VENUES } from './venueRegistry.ts';
-
-/**
- * On an exchange whose client was tried only with test doubles, orders have the smallest size until this number of
- * fills, or of hedges, have reconciled with the balances there.
- */
-export const SMALLEST_UNTIL = 20;
+import { placeInName, type Millis } from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { claimStateDir } from '../../live/files/stateDir.ts';
+import { Mailbox, sentenceOfRefusal } from '../../live/mailbox/mailbox.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import type { Leftovers } from '../../live/state/journal.ts';
+import { SMALLEST_UNTIL } from '../../wiring/place.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { VENUES } from '../../wiring/venueRegistry.ts';
+import { accountName, type ElsewhereAccess } from '../../wiring/elsewhere/access.ts';
 
 type Sections = Pick<Config, 'exchange' | 'elsewhere' | 'hedge'>;
+/** Access to the exchanges, as far as it tells accounts apart. `paper` is present in paper trading. */
+type Access = Pick<ElsewhereAccess, 'restUrl' | 'key'> & {
+  readonly paper?: unknown;
+  readonly elsewhere?: ElsewhereAccess | undefined;
+};
 
 /** Returns the sections that send real orders to an exchange whose client has traded only with test doubles. */
 function untriedSections({ exchange, elsewhere, hedge }: Sections, venues = VENUES) {
@@ -53,10 +51,7 @@ export type UntriedAccount = {
 };
 
 /** Returns the accounts that need a recorded trial order before a bot sends real orders; empty in paper trading. */
-export function untriedAccounts(
-  config: Sections,
-  access: Pick<VenueAccess, 'restUrl' | 'key' | 'paper' | 'elsewhere'>,
-): readonly UntriedAccount[] {
+export function untriedAccounts(config: Sections, access: Access): readonly UntriedAccount[] {
   if (access.paper !== undefined) return [];
   return untriedSections(config).flatMap(({ section, name }) => {
     const of = section === 'exchange' ? access : access.elsewhere;
@@ -65,15 +60,15 @@ export function untriedAccounts(
 }
 
 /** Returns the number of fills on the bot's own exchange that must reconcile before orders may exceed the smallest size. */
-export const smallestUntilOf = (config: Sections, access: Parameters<typeof untriedAccounts>[1]): number =>
+export const smallestUntilOf = (config: Sections, access: Access): number =>
   untriedAccounts(config, access).some(({ section }) => section === 'exchange') ? SMALLEST_UNTIL : 0;
 
-const idOf = ({ name, account }: UntriedAccount): string => `${name}-${account}`;
+const trialId = ({ name, account }: UntriedAccount): string => `${name}-${account}`;
 
 /** Stores a passed trial order in the state directory, durable on return. `order` describes the order and its result. */
 export function recordTrial(dir: string, of: UntriedAccount, order: string, at: Millis): void {
   claimStateDir(dir);
-  new Mailbox(dir, 'trial').put({ id: idOf(of), at, exchange: of.name, account: of.account, order });
+  new Mailbox(dir, 'trial').put({ id: trialId(of), at, exchange: of.name, account: of.account, order });
 }
 
 /** Returns the record of a passed trial order; `refused` is the reason why its file cannot be used; `null` if there is none. */
@@ -81,7 +76,7 @@ export function recordedTrial(
   dir: string,
   of: UntriedAccount,
 ): { readonly trial: MailMessage<'trial'> } | { readonly refused: string } | null {
-  const found = new Mailbox(dir, 'trial').read(idOf(of));
+  const found = new Mailbox(dir, 'trial').read(trialId(of));
   if (found === null) return null;
   if (found.refused !== undefined) return { refused: sentenceOfRefusal(found.refused) };
   const { exchange, account } = found.message;
@@ -106,7 +101,7 @@ export type MissingTrial = { readonly section: UntriedAccount['section']; readon
  */
 export function missingTrials(
   config: Config,
-  access: VenueAccess,
+  access: Access,
   leftovers: Pick<Leftovers, 'ledger' | 'hedges'> | null,
 ): readonly MissingTrial[] {
   const { dir } = config.state;
@@ -125,16 +120,10 @@ export function missingTrials(
 
 /**
  * Asserts that no recorded trial order is missing.
- * @throws UsageError with the command that tries an order.
+ * @throws UsageError with `trialCommand`, the command that tries an order.
  */
-export function assertTried(
-  config: Config,
-  access: VenueAccess,
-  leftovers: Leftovers,
-  which: Pick<WhichBot, 'configFile'>,
-): void {
+export function assertTried(config: Config, access: Access, leftovers: Leftovers, trialCommand: string): void {
   const [missing] = missingTrials(config, access, leftovers);
   if (missing === undefined) return;
-  const command = trialCommand({ ...which, stateDir: config.state.dir });
-  throw new UsageError(`${missing.section}: ${missing.why}; run ${command}, then start again`);
+  throw new UsageError(`${missing.section}: ${missing.why}; run ${trialCommand}, then start again`);
 }
