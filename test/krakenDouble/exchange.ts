@@ -85,6 +85,8 @@ export class KrakenExchange {
   readonly orders: DoubleOrder[] = [];
   readonly trades: DoubleTrade[] = [];
   readonly prints: PublicPrint[] = [];
+  /** Time from which an order and a trade are listed after they happened, in ms. */
+  readonly listedAfterMs = { orders: 0, trades: 0 };
   /** Called after each change of a book or print. */
   changed: (() => void) | undefined;
   readonly #owners: string[] = ['house'];
@@ -109,7 +111,11 @@ export class KrakenExchange {
     ]
   ): DoublePair {
     const instrument = instrumentOf({
-      ...{ book: 'base_quote', tickSize: `0.${'1'.padStart(priceDecimals, '0')}`, lotSize: '0.00000001' },
+      ...{
+        book: symbol.toLowerCase().replace('/', '_'),
+        tickSize: `0.${'1'.padStart(priceDecimals, '0')}`,
+        lotSize: '0.00000001',
+      },
       ...{ minimumAmount: minimum, maximumAmount: '90000000', minimumPrice: '0.0000001', maximumPrice: '99999999' },
       ...{ minimumValue: '0.5', maximumValue: '99999999999' },
     });
@@ -236,8 +242,8 @@ export class KrakenExchange {
     return { count: 1 };
   }
 
-  balance(owner: string, currency: string): bigint {
-    return this.#money.get(owner)?.get(currency) ?? 0n;
+  balance(owner: string, currency: string): Money {
+    return this.#money.get(owner)?.get(currency) ?? (0n as Money);
   }
 
   /** Sum that open orders hold in a currency. */
@@ -264,7 +270,7 @@ export class KrakenExchange {
   }
 
   openOrders(owner: string, { cl_ord_id: clientId, trades }: Fields) {
-    const open = this.orders.filter(order => order.owner === owner && order.status === 'open');
+    const open = this.#listed(owner).filter(({ status }) => status === 'open');
     const some = open.filter(order => clientId === undefined || order.clientId === clientId);
     return { open: this.#rows(some, trades) };
   }
@@ -272,8 +278,8 @@ export class KrakenExchange {
   closedOrders(owner: string, fields: Fields) {
     const { cl_ord_id: clientId, start, ofs = '0', trades } = fields;
     const since = start === undefined ? -Infinity : Number(start) * 1_000;
-    const all = this.orders
-      .filter(order => order.owner === owner && order.status !== 'open' && order.closedAt > since)
+    const all = this.#listed(owner)
+      .filter(order => order.status !== 'open' && order.closedAt > since)
       .filter(order => clientId === undefined || order.clientId === clientId)
       .sort((a, b) => b.closedAt - a.closedAt || (a.txid < b.txid ? 1 : -1));
     return { closed: this.#rows(all.slice(Number(ofs), Number(ofs) + PAGE), trades), count: all.length };
@@ -281,25 +287,38 @@ export class KrakenExchange {
 
   queryOrders(owner: string, { txid = '', trades }: Fields) {
     const ids = txid.split(',');
-    const own = this.orders.filter(order => order.owner === owner && ids.includes(order.txid));
+    const own = this.#listed(owner).filter(({ txid: id }) => ids.includes(id));
     if (own.length === 0) throw new KrakenRefusal('EOrder:Unknown order');
     return this.#rows(own, trades);
   }
 
   #rows(orders: readonly DoubleOrder[], trades: string | undefined) {
-    return Object.fromEntries(orders.map(order => [order.txid, orderRow(order, trades === 'true')]));
+    const listed = new Set(trades === 'true' ? this.#listedTrades().map(({ txid }) => txid) : []);
+    return Object.fromEntries(orders.map(order => [order.txid, orderRow(order, listed)]));
+  }
+
+  #listed(owner: string): DoubleOrder[] {
+    const until = this.#now() - this.listedAfterMs.orders;
+    return this.orders.filter(order => order.owner === owner && order.openedAt <= until);
+  }
+
+  #listedTrades(): DoubleTrade[] {
+    const until = this.#now() - this.listedAfterMs.trades;
+    return this.trades.filter(({ at }) => at <= until);
   }
 
   tradesHistory(owner: string, { start, ofs = '0' }: Fields) {
     const since = start === undefined ? -Infinity : Number(start) * 1_000;
-    const all = this.trades.filter(trade => trade.order.owner === owner && trade.at > since).reverse();
+    const all = this.#listedTrades()
+      .filter(trade => trade.order.owner === owner && trade.at > since)
+      .reverse();
     const rows = all.slice(Number(ofs), Number(ofs) + PAGE).map(trade => [trade.txid, tradeRow(trade)] as const);
     return { trades: Object.fromEntries(rows), count: all.length };
   }
 
   queryTrades(owner: string, { txid = '' }: Fields) {
     const ids = txid.split(',');
-    const own = this.trades.filter(trade => trade.order.owner === owner && ids.includes(trade.txid));
+    const own = this.#listedTrades().filter(({ txid: id, order }) => order.owner === owner && ids.includes(id));
     return Object.fromEntries(own.map(trade => [trade.txid, tradeRow(trade)]));
   }
 
@@ -341,8 +360,10 @@ export function decimalText(count: number, decimals: number): string {
 
 const secondsOf = (ms: number): number => ms / 1_000;
 
-function orderRow(order: DoubleOrder, hasTrades: boolean) {
-  const { pair, side, amount, filled, clientId, oflags, openedAt, closedAt, status, cost, fee, trades } = order;
+/** `listed`: ids of the trades that the row may contain. */
+function orderRow(order: DoubleOrder, listed: ReadonlySet<string>) {
+  const { pair, side, amount, filled, clientId, oflags, openedAt, closedAt, status, cost, fee } = order;
+  const trades = order.trades.filter(txid => listed.has(txid));
   const price = decimalText(order.price, pair.priceDecimals);
   return {
     ...{ refid: null, userref: 0, ...(clientId === undefined ? {} : { cl_ord_id: clientId }), status },
@@ -361,7 +382,7 @@ function orderRow(order: DoubleOrder, hasTrades: boolean) {
     ...(status === 'open'
       ? {}
       : { closetm: secondsOf(closedAt), reason: status === 'canceled' ? 'User requested' : null }),
-    ...(hasTrades && trades.length > 0 ? { trades } : {}),
+    ...(trades.length > 0 ? { trades } : {}),
   };
 }
 
