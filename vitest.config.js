@@ -75,7 +75,8 @@ const SEEDS = [
   'test/simulation/causes.test.ts',
   'test/simulation/shrink.test.ts',
   // Real time on real sockets.
-  'test/krakenDouble/botRun.test.ts',
+  'test/wiring/hedgedAtKraken.test.ts',
+  'test/wiring/quotedVenues.test.ts',
   'test/live/loop/killedHedges.test.ts',
   'test/toyVenue/toyVenue.test.ts',
 ];
