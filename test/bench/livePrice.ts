@@ -32,7 +32,7 @@ const PAUSE_MS = [170, 310] as const;
 /** Orders that a move replaces. */
 const REPLACED = 3;
 
-type Percentiles = { readonly p50Ms: number; readonly p99Ms: number };
+export type Percentiles = { readonly p50Ms: number; readonly p99Ms: number };
 export type LivePriceFigures = {
   readonly moves: number;
   /** From the frame with the price to the first request about an order. */
@@ -45,14 +45,14 @@ export type LivePriceFigures = {
   readonly waitedShare: number;
 };
 
-function percentiles(took: readonly number[]): Percentiles {
+export function percentiles(took: readonly number[]): Percentiles {
   const sorted = took.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!;
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
 /** Times of durable writes of one page in a folder. */
-function writesIn(dir: string, count: number): readonly number[] {
+export function writesIn(dir: string, count: number): readonly number[] {
   const fd = openSync(join(dir, 'page'), 'w');
   const page = Buffer.alloc(4_096);
   const took = Array.from({ length: count }, () => {

@@ -9,9 +9,10 @@ import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { backtestBench } from './backtest.ts';
 import { deskBench } from './desk.ts';
+import { fillHedgeBench } from './fillHedge.ts';
 import { engineBench, strategyBench } from './engine.ts';
 import { httpBench } from './http.ts';
-import { livePriceBench } from './livePrice.ts';
+import { livePriceBench, type Percentiles } from './livePrice.ts';
 import { matchingBench } from './matching.ts';
 import { PAGE, tablesOf, withTables } from './page.ts';
 import { tapeBench } from './tape.ts';
@@ -19,12 +20,12 @@ import { tapeBench } from './tape.ts';
 const SIZES = {
   full: {
     ...{ rounds: 5, quietSteps: 100_000, decisions: 10_000, decisionsByStrategy: 5_000, orders: 8_000 },
-    ...{ operations: 1_000_000, recordings: Infinity, moves: 300 },
+    ...{ operations: 1_000_000, recordings: Infinity, moves: 300, fills: 100 },
     backtest: { events: 10_000_000, rounds: 5, processorEvents: 120_000_000 },
   },
   smallest: {
     ...{ rounds: 1, quietSteps: 1_000, decisions: 500, decisionsByStrategy: 500, orders: 200 },
-    ...{ operations: 20_000, recordings: 2, moves: 10 },
+    ...{ operations: 20_000, recordings: 2, moves: 10, fills: 3 },
     backtest: { events: 500_000, rounds: 1, processorEvents: 500_000 },
   },
 };
@@ -34,6 +35,7 @@ const { values: flags } = parseArgs({
     page: { type: 'boolean', default: false },
     smallest: { type: 'boolean', default: false },
     'live-price': { type: 'boolean', default: false },
+    'fill-hedge': { type: 'boolean', default: false },
   },
 });
 const size = SIZES[flags.smallest ? 'smallest' : 'full'];
@@ -80,6 +82,11 @@ if (flags['live-price']) {
   console.log(JSON.stringify({ machine, load, ...(await livePriceBench(size.moves)) }));
   process.exit(0);
 }
+if (flags['fill-hedge']) {
+  const [load] = loadavg();
+  console.log(JSON.stringify({ machine, load, ...(await fillHedgeBench(size.fills)) }));
+  process.exit(0);
+}
 if (!asJson) console.log(machine);
 
 const rounds = new Map<string, number[]>();
@@ -100,6 +107,8 @@ const elsewhere = await livePriceBench(size.moves);
 for (const what of ['request', 'order', 'write'] as const)
   for (const share of ['p50Ms', 'p99Ms'] as const) rounds.set(`livePrice.${what}.${share}`, [elsewhere[what][share]]);
 rounds.set('livePrice.waitedShare', [elsewhere.waitedShare]);
+const hedged = await fillHedgeBench(size.fills);
+for (const share of ['p50Ms', 'p99Ms'] as const) rounds.set(`fillHedge.${share}`, [hedged.fill[share]]);
 
 const replayed = await backtestBench(size.backtest, asJson ? quietly : undefined);
 const tapes = await tapeBench(size.recordings, asJson ? quietly : undefined);
@@ -109,8 +118,9 @@ function median(name: string): number {
   return all[Math.floor(all.length / 2)]!;
 }
 const whole = (name: string): string => Math.round(median(name)).toLocaleString('en-US');
-const msText = (what: 'request' | 'order' | 'write'): string =>
-  `p50 ${elsewhere[what].p50Ms.toFixed(1)} ms, p99 ${elsewhere[what].p99Ms.toFixed(1)} ms`;
+const percentilesText = ({ p50Ms, p99Ms }: Percentiles): string =>
+  `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
+const msText = (what: 'request' | 'order' | 'write'): string => percentilesText(elsewhere[what]);
 /** The median ratio, and between which the rounds lay. */
 const ratio = (name: string): string => {
   const all = rounds.get(name)!;
@@ -152,5 +162,8 @@ if (asJson) {
   );
   console.log(
     `price on another exchange to the request here, over sockets between two processes: ${msText('request')} (at most 5 ms are wanted), to a new order ${msText('order')}; one durable write ${msText('write')}; the bot waited for a processor for ${(100 * elsewhere.waitedShare).toFixed(1)}% of the time`,
+  );
+  console.log(
+    `fill here to the order of its hedge on another exchange: ${percentilesText(hedged.fill)} (at most 20 ms are wanted), from the answer with the trade ${percentilesText(hedged.answer)}; the bot waited for a processor for ${(100 * hedged.waitedShare).toFixed(1)}% of the time`,
   );
 }
