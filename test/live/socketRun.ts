@@ -22,8 +22,7 @@ function loadedOf(yaml: string): Config {
 /** Records the trial orders without which a bot refuses to start at an untried exchange. */
 export function recordTrials(yaml: string, venue: Omit<VenueAccess, 'speed'>): void {
   const config = loadedOf(yaml);
-  for (const of of untriedAccounts(config, venue))
-    recordTrial(config.state.dir, of, 'accepted', realClock().now());
+  for (const of of untriedAccounts(config, venue)) recordTrial(config.state.dir, of, 'accepted', realClock().now());
 }
 
 /** Starts a run of a configuration and returns once it quotes. Rejects if it cannot start. */
