@@ -1,5 +1,5 @@
 /**
- * Shadow of one run: compares each order's life with what the models expect on the recorded market, splits the
+ * Shadow of one run of one book: compares each order's life with what the models expect on the recorded market, splits the
  * difference in money into parts, and feeds the detectors.
  *
  * The market is processed `LAG_MS` after the bot saw it, because the arrival of a request is only known after its
@@ -206,7 +206,6 @@ export class Shadow {
         if (event.isOpen) this.#losesTrades();
         break;
       case 'rules':
-        if (event.symbol !== undefined && event.symbol !== this.#instrument.symbol) break;
         this.#makerRate = BigInt(event.makerRate);
         this.#takerRate = BigInt(event.takerRate);
         break;
@@ -280,8 +279,7 @@ export class Shadow {
     }
   }
 
-  #book({ symbol, at, startedAt, book }: Extract<EngineEvent, { kind: 'book' }>): void {
-    if (symbol !== undefined && symbol !== this.#instrument.symbol) return;
+  #book({ at, startedAt, book }: Extract<EngineEvent, { kind: 'book' }>): void {
     book.depth(this.#depth);
     const { bids, asks, bidPrices, askPrices } = this.#depth;
     this.#bid = bids > 0 ? bidPrices[0]! : 0;
@@ -316,8 +314,7 @@ export class Shadow {
     for (const life of this.#lives.values()) life.isMeasured = false;
   }
 
-  #publicTrade({ symbol, at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
-    if (symbol !== undefined && symbol !== this.#instrument.symbol) return;
+  #publicTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
     // Trades that are reported late, after an outage, do not show what the current queues traded.
     if (amount === undefined || side === undefined || this.#areTradesLate) return this.#losesTrades();
     const isSameTaker = this.#lastTrade?.taker === side && at - this.#lastTrade.at <= 200;
