@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   againstFirst,
@@ -261,6 +262,28 @@ describe('in words', () => {
     // Alone neither is told apart from nothing.
     expect(second?.againstFirst?.interval?.low).toBeGreaterThan(30);
     expect(second?.againstFirst?.interval?.high).toBeLessThan(33);
+  });
+
+  test('a difference is that to the first bot that ran at the same tier, whatever the order of bots and tiers', () => {
+    const run = fc.record({ tier: fc.constantFrom('entry', 'own', 'best'), ran: fc.boolean(), total: fc.integer() });
+    fc.assert(
+      fc.property(fc.array(run, { maxLength: 9 }), all => {
+        const found = againstFirst(
+          all.map(({ tier, ran, total }, i) => {
+            const stretches = { seconds: 60, net: Array<number>(30).fill(total / 30), after60: [] };
+            const models = traded.map(model => ({ ...model, pnl: { ...model.pnl, total: `${total}` }, stretches }));
+            return runOf(`${i}`, ran ? models : [], { tier });
+          }),
+        );
+        const firsts = new Map<string, number>();
+        for (const [i, { tier, ran, total }] of all.entries()) {
+          const first = firsts.get(tier);
+          const value = ran && first !== undefined ? total - first : null;
+          expect(found[i]!.againstFirst?.value ?? null).toBe(value);
+          if (ran && first === undefined) firsts.set(tier, total);
+        }
+      }),
+    );
   });
 
   test('a remark names a dirty recording, a spent budget and a halt', () => {

@@ -54,6 +54,31 @@ test('the memory survives JSON, and continues over runs as if they were one', ()
   expect(memory.counts.orders).toBeGreaterThan(100);
 });
 
+test('each measured order is in one observation of the fills with those that end within 10 s, however short the run', () => {
+  let observed = 0;
+  fc.assert(
+    fc.property(fc.integer(), planted, fc.integer({ min: 5, max: 300 }), (seed, plan, seconds) => {
+      const groups: { readonly until: number; lots: number }[] = [];
+      const nothing = (): void => undefined;
+      const { memory } = shadowed({ seed, minutes: seconds / 60, planted: plan }, newMemory(), see => see, {
+        ...{ rested: nothing, left: nothing, levelShown: nothing, traded: nothing },
+        settled: ({ isMeasured, endedAt, filled, lots, measured }) => {
+          if (!isMeasured) return;
+          let group = groups.at(-1);
+          if (group === undefined || endedAt! > group.until)
+            groups.push((group = { until: endedAt! + 10_000, lots: 0 }));
+          group.lots += filled + (measured.order === null ? 0 : lots - measured.order.left);
+        },
+      });
+      const { count } = memory.detectors.fills;
+      expect(count).toBe(groups.filter(({ lots }) => lots > 0).length);
+      observed += count;
+    }),
+    runsOf(100, 15),
+  );
+  expect(observed).toBeGreaterThan(10);
+});
+
 test('the memory is bounded: its lists have maxima', () => {
   const memory = newMemory();
   for (let run = 0; run < 4; run++)

@@ -1,7 +1,7 @@
 /** Replays of a comparison: each run has the replay of its own bot, fees, model and start, and none is replayed twice. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Replays, type Planned } from '../../../../backtest/app/compare/compareRuns.ts';
+import { Replays, startsOf, type Planned } from '../../../../backtest/app/compare/compareRuns.ts';
 import type { ModelJob } from '../../../../backtest/app/backtest/backtestModel.ts';
 
 const MONTH_MS = 30 * 86_400_000;
@@ -95,5 +95,24 @@ test('each run has the report of its own bot, fees, model and start, whatever wa
       for (const job of replayed) expect(job).toMatchObject({ to: MONTH_MS, seed: 7, csv: null });
     }),
     { numRuns: 100 },
+  );
+});
+
+test('the starts are evenly spread from the first moment to the last, which is an hour later, or a quarter of a shorter span', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 2_000_000_000_000 }),
+      fc.integer({ min: 0, max: 10 * 3_600_000 }),
+      fc.integer({ min: 1, max: 50 }),
+      (from, span, count) => {
+        const starts = startsOf({ from, to: from + span }, count);
+        const last = from + Math.min(3_600_000, span / 4);
+        expect(starts).toHaveLength(count);
+        expect(starts[0]).toBe(from);
+        if (count > 1) expect(Math.abs(starts.at(-1)! - last)).toBeLessThan(1);
+        const steps = starts.slice(1).map((start, i) => start - starts[i]!);
+        expect(Math.max(...steps, 0) - Math.min(...steps, Infinity)).toBeLessThanOrEqual(1);
+      },
+    ),
   );
 });

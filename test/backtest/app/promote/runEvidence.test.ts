@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tradedStage, type TradedStage } from '../../../../backtest/app/promote/runEvidence.ts';
 import type { Config } from '../../../../src/config.ts';
 import { recordedRunOf, recordingsIn } from '../../../../src/live/recording/recordings.ts';
+import { ledgerFileIn } from '../../../../src/live/state/ledgerFile.ts';
 import { sandboxConfig, started, worldOf, type World } from '../../../live/world.ts';
 import { sized } from '../../../many.ts';
 
@@ -71,6 +72,34 @@ test('a ledger counts only if it was compared since the start of the stage', asy
   expect((await lookAt(world.stateDir, ledger!.at)).evidence.ledger).toEqual(ledger);
   expect((await lookAt(world.stateDir, ledger!.at + 1)).evidence.ledger).toBeNull();
 });
+
+test.each(['here', 'there'] as const)(
+  'a ledger of two exchanges counts from the older of its two comparisons on, here the one %s',
+  async older => {
+    const both = worldOf(7, { timing: { shutdownMs: 20_000 } }, 'elsewhere');
+    let isOut = false;
+    const unread = (place: typeof older, list: RegExp) => (request: { readonly target: string }) =>
+      isOut && place === older && list.test(request.target) ? ('not sent' as const) : ('arrives' as const);
+    const running = await started(both, {
+      fate: unread('here', /\/balance/),
+      fateThere: unread('there', /\/account\?/),
+    });
+    await both.clock.advance(20_000);
+    isOut = true;
+    await both.clock.advance(40_000);
+    await running.stop();
+    const { stateDir: dir, config, clock } = both;
+    const { checked, checkedThere } = (await ledgerFileIn(dir, clock))!;
+    const at = { here: checked!.at, there: checkedThere!.at };
+    expect(at[older]).toBe(Math.min(at.here, at.there));
+    expect(at.here).not.toBe(at.there);
+    const ledgerSince = async (since: number) =>
+      (await tradedStage({ dir, config, since, clock, onInput: () => undefined })).evidence.ledger;
+    expect(await ledgerSince(at[older])).toEqual({ at: at[older], differences: {} });
+    expect(await ledgerSince(at[older] + 1)).toBeNull();
+    both.end();
+  },
+);
 
 test('a recording that grows during the check is judged by what it was, and one that cannot be read is named', async () => {
   const dir = join(top, 'growing');
