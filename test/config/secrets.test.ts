@@ -1,5 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readSecrets, unreadVariables } from '../../src/config.ts';
+import {
+  readAlertSecrets,
+  readQueuePassword,
+  readSecrets,
+  readWebhookTokens,
+  unreadVariables,
+} from '../../src/config.ts';
 import { sourcesIn } from '../imports.ts';
 
 const files: Record<string, string> = {
@@ -60,6 +67,48 @@ describe('secrets', () => {
     const result = read({ PUNTAS_API_KEY: 'canary one', PUNTAS_API_SECRET: 'canary two' });
     expect(JSON.stringify(result)).not.toContain('canary');
   });
+});
+
+test('each secret is the same from its file as from the environment, whichever are set', () => {
+  /** Valid values, all different. */
+  const VALUES: Readonly<Record<string, string>> = {
+    PUNTAS_API_KEY: 'key',
+    PUNTAS_API_SECRET: 'secret',
+    PUNTAS_ELSEWHERE_API_KEY: 'key-there',
+    PUNTAS_ELSEWHERE_API_SECRET: 'secret-there',
+    PUNTAS_QUEUE_PASSWORD: 'queue-password',
+    PUNTAS_WEBHOOK_TOKEN: 'a-token-of-many-letters',
+    PUNTAS_WEBHOOK_TOKEN_OLD: 'an-old-token-of-many-letters',
+    PUNTAS_TELEGRAM_TOKEN: '123456:ABC-DEFGHIJ',
+    PUNTAS_ALERT_WEBHOOK_SECRET: 'sixteen-letters-or-more',
+    PUNTAS_ALERT_WEBHOOK_URL: 'https://example.com/alerts',
+  };
+  const names = Object.keys(VALUES);
+  const fromFile = (path: string): string => VALUES[path.slice('/run/'.length)]!;
+  const readAll = (env: Readonly<Record<string, string>>) => [
+    readSecrets(env, fromFile, String),
+    readSecrets(env, fromFile, String, 'PUNTAS_ELSEWHERE'),
+    readQueuePassword(env, fromFile),
+    readWebhookTokens(env, fromFile),
+    readAlertSecrets({ webhook: {}, telegram: {} }, env, fromFile, String),
+  ];
+  fc.assert(
+    fc.property(fc.subarray(names), fc.subarray(names), (set, inFiles) => {
+      const direct = Object.fromEntries(set.map(name => [name, VALUES[name]!]));
+      const filed = set.map(name =>
+        inFiles.includes(name) ? [`${name}_FILE`, `/run/${name}`] : [name, VALUES[name]!],
+      );
+      const found = readAll(direct);
+      expect(readAll(Object.fromEntries(filed) as Record<string, string>)).toEqual(found);
+      // Each value is found exactly once, unless another variable of its group is missing.
+      for (const name of set) {
+        const times = JSON.stringify(found).split(JSON.stringify(VALUES[name])).length - 1;
+        expect(times, name).toBeLessThanOrEqual(1);
+        if (set.length === names.length) expect(times, name).toBe(1);
+      }
+    }),
+    { examples: [[names, names]] },
+  );
 });
 
 describe('a variable that would not be read', () => {

@@ -482,6 +482,46 @@ test('whatever the clock was set to meanwhile, all that was under way is over wi
   );
 });
 
+test('every conversion of both desks stays known over any number of starts, under a number of its own', () => {
+  const switches: Partial<Switches> = {
+    rfqDelayMinMs: 0,
+    rfqDelayMaxMs: 200,
+    rfqFailurePips: 0,
+    rfqCapacityPips: 9_999,
+  };
+  const conversions = fc.array(fc.constantFrom('v4' as const, 'rfq' as const), { maxLength: 4 });
+  fc.assert(
+    fc.property(fc.array(conversions, { minLength: 2, maxLength: 5 }), starts => {
+      const [clock, rows] = [new VirtualClock(), new Rows()];
+      const made = { v4: [] as string[], rfq: [] as string[] };
+      for (const desks of [...starts, []]) {
+        const { stored, show, trader } = opened(clock, rows, { switches });
+        show(150_000, 150_010);
+        const own = stored.box.venue.accounts.get(stored.account.id)!;
+        for (const oid of made.v4) expect(trader.call('GET', `/api/v4/currency_conversions/${oid}`).status).toBe(200);
+        const kept = stored.box.rfq.conversionsOf(own);
+        expect(kept.map(({ id }) => id)).toEqual(made.rfq);
+        expect(kept.map(({ number }) => number)).toEqual(made.rfq.map((_, i) => i));
+        for (const desk of desks)
+          if (desk === 'v4') {
+            const funds = { from_currency: 'btc', to_currency: 'mxn', spend_amount: '0.0001' };
+            const { id } = trader.get<{ id: string }>('POST', '/api/v4/currency_conversions', funds);
+            made.v4.push(trader.get<{ oid: string }>('PUT', `/api/v4/currency_conversions/${id}`).oid);
+          } else {
+            const quoted = { source: 'BTC', target: 'MXN', source_amount: '0.0001' };
+            const quote = trader.call('POST', '/rfq/v1/quotes', quoted).body as unknown as { id: string };
+            const { body } = trader.call('POST', '/rfq/v1/conversions', { quote_id: quote.id });
+            made.rfq.push((body as unknown as { id: string }).id);
+          }
+        expect(new Set(made.v4).size).toBe(made.v4.length);
+        pass(clock, 100);
+        stored.close();
+      }
+    }),
+    { ...runsOf(100, 10), examples: [[[['rfq'], ['rfq'], ['rfq']]], [[['v4'], ['v4'], ['v4']]]] },
+  );
+});
+
 test('what the disk does not take is not answered, and is answered once it does', () => {
   const [clock, rows] = [new VirtualClock(), new Rows()];
   const { show, rest, trader, unwritten, stored } = opened(clock, rows);

@@ -3,14 +3,16 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse, parseDocument, stringify } from 'yaml';
-import { amount, silenceReason, type Quote } from '../../src/core/index.ts';
+import { amount, silenceReason, type Instrument, type Quote, type View } from '../../src/core/index.ts';
 import { digestOfYaml } from '../../src/app/promote/tunedEvidence.ts';
 import { configOf } from '../../backtest/app/tune/parameters.ts';
 import { reloadDigestOf } from '../../src/app/run/reloading.ts';
 import { configChanges, loadConfig, recordedConfig, strategyHashIn, type Config } from '../../src/config.ts';
 import { readConfig, readTradedConfig, readTradedText, shippedConfig } from '../../src/wiring/configFile.ts';
 import { movePaths } from '../../src/wiring/movedPaths.ts';
+import { guarded } from '../../strategies/guarded.ts';
 import { definitionIn, kindOf, strategyFileOf, type StrategyCode } from '../../strategies/index.ts';
+import { silent } from '../../strategies/quoteLevels.ts';
 import { Desk } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
 import { instrument, viewOf } from './examples.ts';
@@ -758,6 +760,38 @@ describe('while a bot runs', () => {
     expect([bids, asks]).toEqual([[], []]);
     expect(noBid).toMatch(reason);
     expect(noBid).toMatch(/^\.\/own\.ts returned an invalid quote: /);
+  });
+
+  test('each view is as the engine has it, however the rules of the book change, and its instrument is frozen', () => {
+    /** Instruments that differ from the first one in one field each. */
+    const instruments = [
+      instrument,
+      ...Object.entries(instrument).map(([name, value]) => ({
+        ...instrument,
+        [name]: typeof value === 'number' ? value + 1 : typeof value === 'bigint' ? value + 1n : `${value}9`,
+      })),
+    ] as readonly Instrument[];
+    const changes = fc.record({
+      instrument: fc.constantFrom(...instruments),
+      makerRate: fc.nat(9),
+      takerRate: fc.nat(9),
+      position: fc.integer(),
+      widenBps: fc.record({ buy: fc.nat(9), sell: fc.nat(9) }),
+    });
+    fc.assert(
+      fc.property(fc.array(changes, { minLength: 1, maxLength: 10 }), all => {
+        const seen: { readonly view: View; readonly isFrozen: boolean }[] = [];
+        const quote = (view: View) => {
+          seen.push({ view: structuredClone(view), isFrozen: Object.isFrozen(view.instrument) });
+          return silent('no wish');
+        };
+        const strategy = guarded('own.ts', instrument, () => ({ quote }));
+        const views = all.map(change => viewOf(change));
+        for (const view of views) strategy.quote(view);
+        expect(seen).toEqual(views.map(view => ({ view, isFrozen: true })));
+      }),
+      { numRuns: 20, examples: [[instruments.map(one => ({ ...viewOf(), instrument: one }))]] },
+    );
   });
 
   test('nothing that the engine uses can be changed: not the view, not the parameters, not the instrument, not a returned quote', () => {

@@ -286,6 +286,29 @@ describe('the limits', () => {
     expect(() => allowedPath([], 'one')).toThrow(/no folder is allowed/);
   });
 
+  test('of files take a link for the place that it leads to', () => {
+    const dir = folders.fresh();
+    const places = [
+      'tapes',
+      'tapes/in',
+      'tapes/in/deep',
+      'tapes-private',
+      'tapes-private/in',
+      'tapes2',
+      'tape',
+      'other',
+    ];
+    for (const place of places) mkdirSync(join(dir, place), { recursive: true });
+    for (const [i, place] of places.entries()) symlinkSync(join(dir, place), join(dir, `tapes/link${i}`));
+    for (const root of [join(dir, 'tapes'), join(dir, 'tapes/'), join(dir, 'tapes/link0')])
+      for (const [i, place] of places.entries()) {
+        const found = () => allowedPath([root], `link${i}`);
+        if (`${place}/`.startsWith('tapes/')) expect(found()).toBe(join(dir, place));
+        else expect(found, place).toThrow(/no such file below the folders/);
+      }
+    expect(allowedPath(['/'], dir.slice(1))).toBe(dir);
+  });
+
   test('of addresses keep the token on this machine or behind TLS', () => {
     for (const url of [
       'http://192.168.0.1:9465',

@@ -111,6 +111,18 @@ describe('a promotion', () => {
     expect(records.at(-1)).toMatchObject({ anyway: true, result: 'failed', reason: 'for a trial', by: 'ann' });
   });
 
+  test('approves a stage that an earlier promotion approved, once in each', async () => {
+    for (const count of [1, 2]) {
+      expect((await begun()).standing.open).toMatchObject({ stage: 'replay', started: { promotion: count } });
+      for (const said of ['stage replay is approved', 'this command approved no stage, because ann already approved']) {
+        const { end, lines, standing } = await approvePromotion(optionsOf(), true, 'replay');
+        expect([end, lines.join(' ')]).toEqual(['done', expect.stringContaining(said)]);
+        expect(standing.open?.stage).toBe('paper');
+      }
+      await promotionBack(optionsOf());
+    }
+  });
+
   test('begins with nothing that trades elsewhere, without tapes, or while another one is under way', async () => {
     file('my.yaml', SANDBOX);
     const other = file(

@@ -305,4 +305,19 @@ describe('the signature of a delivery', () => {
     const payload = payloadOf({ updated_at: updatedAt });
     expect(await post(`{"event":"TRANSACTION","payload":${payload}}`, TOKEN, signedBy(payload))).toBe(status);
   });
+
+  test('is too old or too new by the last change of its object, and by its creation only if it never changed', async () => {
+    const { check, learn } = signatureCheck({ now: () => NOW, elapsed: () => 0 }, () => undefined);
+    learn([key]);
+    const times = [undefined, null, LATELY, '2026-09-24T00:00:00Z', '2026-09-21T00:00:00Z', '2026-11-24T12:00:00Z'];
+    // An object without times counts as new.
+    const isRecent = (time: string | null | undefined) => times.indexOf(time) < 4;
+    for (const updated of times)
+      for (const created of times) {
+        const payload = JSON.stringify({ created_at: created, updated_at: updated });
+        const headers: Readonly<Record<string, string>> = signedBy(payload);
+        const { kind } = await check(name => headers[name], Buffer.from(`{"event":"X","payload":${payload}}`));
+        expect(kind, payload).toBe(isRecent(updated ?? created) ? 'yes' : 'no');
+      }
+  });
 });
