@@ -283,6 +283,7 @@ describe('in words', () => {
           if (ran && first === undefined) firsts.set(tier, total);
         }
       }),
+      { numRuns: 40 },
     );
   });
 

@@ -274,4 +274,49 @@ describe('the value of currencies', () => {
       expect(exceededValue(room, orders, 'buy', order)).toBe(price === null ? 'btc' : moneyOf(`${7 * 1_199_050.8}`));
     }
   });
+
+  test('without prices, an order is refused exactly if it may lead a currency further away, unless its base currency stays on its side of the target', () => {
+    const lots = fc.integer({ min: 0, max: 6 });
+    const exchanged = fc.record({ base: lots, quote: lots });
+    const distance = fc.integer({ min: -8, max: 8 });
+    const seen = { allowed: 0, refused: 0, larger: 0 };
+    fc.assert(
+      fc.property(
+        ...[distance, distance, fc.constantFrom<Side>('buy', 'sell'), exchanged, exchanged, exchanged],
+        (btc, usd, side, buys, sells, order) => {
+          const held = [
+            { currency: 'btc', up: BigInt(btc), down: BigInt(-btc), price: null },
+            { currency: 'usd', up: BigInt(usd), down: BigInt(-usd), price: null },
+          ];
+          const of = ({ base, quote }: typeof order) => ({ base: money(BigInt(base)), quote: money(BigInt(quote)) });
+          const room = { currency: 'mxn', max: moneyOf('1'), held, others: [], pair: ['btc', 'usd'] as const };
+          const found = exceededValue(room, { buy: of(buys), sell: of(sells) }, side, of(order));
+          // The distances after the fills of any of the orders, with or without the new one.
+          const away = (isAdded: boolean) => {
+            const all = [buys, sells, ...(isAdded ? [order] : [])].map((one, i) => ({
+              ...one,
+              isBuy: i === 2 ? side === 'buy' : i === 0,
+            }));
+            const ends = Array.from({ length: 2 ** all.length }, (_, bits) =>
+              all.reduce(
+                ([base, quote], one, i) => {
+                  const sign = (bits & (1 << i)) === 0 ? 0 : one.isBuy ? 1 : -1;
+                  return [base + sign * one.base, quote - sign * one.quote] as const;
+                },
+                [btc, usd] as const,
+              ),
+            );
+            return { ends, most: ([0, 1] as const).map(i => Math.max(...ends.map(end => Math.abs(end[i])))) };
+          };
+          const [before, after] = [away(false), away(true)];
+          const isReducing = after.ends.every(([base]) => (side === 'buy' ? base <= 0 : base >= 0));
+          const raised = ['btc', 'usd'].find((_, i) => after.most[i]! > before.most[i]!);
+          expect(found).toBe(isReducing ? null : (raised ?? null));
+          seen[found === null ? 'allowed' : 'refused']++;
+          if (!isReducing && (side === 'buy' ? btc < 0 : btc > 0)) seen.larger++;
+        },
+      ),
+    );
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
+  });
 });

@@ -339,6 +339,39 @@ describe('many ids', () => {
     expect(await client.lookUp({ originIds: ['mm-17'] })).toEqual({ kind: 'done', value: [] });
   });
 
+  it('are looked up whole or not at all, and canceled as far as requests are answered, whichever ids are unknown and whichever requests fail', async () => {
+    const rowOf = (oid: string) => ({
+      ...{ book: 'btc_mxn', oid, side: 'buy', type: 'limit', status: 'open', price: '1' },
+      ...{ original_amount: '1', unfilled_amount: '1', created_at: '2026-01-01T00:00:00+00:00' },
+    });
+    const fates = fc.array(fc.constantFrom('known', 'known', 'known', 'unknown', 'failing'), { maxLength: 120 });
+    await fc.assert(
+      fc.asyncProperty(fates, fc.boolean(), async (drawn, isSent) => {
+        const fateOf = new Map(drawn.map((fate, i) => [`oid${i}`, fate]));
+        const oids = [...fateOf.keys()];
+        // The ids of requests that were answered.
+        const answered: string[] = [];
+        const { client } = scriptedClient(({ method, target }) => {
+          const asked = target.split('oids=')[1]!.split(',');
+          const has = (fate: string) => asked.some(oid => fateOf.get(oid) === fate);
+          if (has('unknown')) return json({ success: false, error: { code: '0312', message: '' } }, 400);
+          if (has('failing')) throw new TransportFailure('reset', isSent);
+          answered.push(...asked);
+          return ok(method === 'DELETE' ? asked : asked.map(rowOf));
+        });
+        const found = await client.lookUp({ oids });
+        const known = oids.filter(oid => fateOf.get(oid) === 'known');
+        expect(found.kind === 'done').toBe(!drawn.includes('failing'));
+        if (found.kind === 'done') expect(found.value.map(({ oid }) => oid)).toEqual(known);
+        answered.length = 0;
+        const canceled = await client.cancel({ oids });
+        if (canceled.kind === 'done') expect([...canceled.value].sort()).toEqual(answered.sort());
+        else expect(answered).toEqual([]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   it('of which no request was answered are unknown when any of them may have arrived', async () => {
     const oids = Array.from({ length: 60 }, (_, i) => `oid${i}`);
     const { client } = scriptedClient(request => {

@@ -616,6 +616,52 @@ describe('the sentinel', () => {
     world.end();
   });
 
+  test.each([0, 700, 5_000])(
+    'counts by a limit that a reload raises while the orders are read, though its read takes %i ms',
+    async readMs => {
+      const world = worldOf(45);
+      const { clock } = world;
+      world.box.stop();
+      heartbeatIn(world.stateDir, 'bot', clock).read();
+      const place = (from: number, count: number) => {
+        for (let i = from; i < from + count; i++)
+          world.other().limit('btc_mxn', 'buy', String(1_000_000 + i * 10), '0.001', { origin_id: `demo-1-${i}` });
+      };
+      let ordersMax = 12;
+      let next: (() => void) | null = null;
+      const sentinel = sentinelOver(
+        world,
+        ({ target }) => {
+          if (/open_orders/.test(target)) {
+            next?.();
+            next = null;
+          }
+          return 'arrives';
+        },
+        600 * SECOND,
+        () => new Promise(resolve => clock.after(readMs, () => resolve({ others: [], ordersMax }))),
+      );
+      const reason = () => latchIn(world.stateDir).read()?.reason ?? null;
+      place(0, 12);
+      await clock.advance(30 * SECOND);
+      next = () => {
+        ordersMax = 20;
+        place(12, 8);
+      };
+      await clock.advance(30 * SECOND);
+      expect([next, reason(), ours(world).length]).toEqual([null, null, 20]);
+      // A limit that is raised too little is the one that the reason names.
+      next = () => {
+        ordersMax = 21;
+        place(20, 2);
+      };
+      await clock.advance(30 * SECOND);
+      expect([next, reason()]).toEqual([null, 'sentinel: 22 live orders, the limit is 21']);
+      await sentinel.end();
+      world.end();
+    },
+  );
+
   test('takes out the second bot that dies, is halted or has too many orders as soon as the first, and says each time that none is left', async () => {
     const BOUND = { halted: 4, dead: 10, 'too many orders': 14 } as const;
     const episode = fc.record({
