@@ -278,18 +278,27 @@ export function placeSideOf(
 
 /** Returns the other exchange for the runs of a configuration; `undefined` if the configuration has no hedges there. */
 export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'close'> | undefined) {
+  const named = placeTermsOf(config);
+  if (named === undefined) return undefined;
+  if (there === undefined)
+    throw new UsageError('hedge.elsewhere: this run has no access to the other exchange; restart the bot');
+  const { account, client, rules, streamed } = there;
+  return { ...named, account, client, rules, streamed } satisfies HedgePlace;
+}
+
+/**
+ * Returns the name of the other exchange in the ledger and the terms of hedges there; `undefined` if the configuration
+ * has no hedges there.
+ */
+export function placeTermsOf(config: Config) {
   const { hedge, elsewhere, limits } = config;
   const keys = hedge?.elsewhere;
   if (keys === undefined || elsewhere === undefined) return undefined;
-  if (there === undefined)
-    throw new UsageError('hedge.elsewhere: this run has no access to the other exchange; restart the bot');
   const venue = venueElsewhere(elsewhere);
-  const { account, client, rules, streamed } = there;
   const { marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin } = keys;
   const isUntried = elsewhere.kind === 'remote' && venue.tried === 'doubles';
   return {
     name: venue.name,
-    ...{ account, client, rules, streamed },
     terms: {
       ...{ marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin: moneyOf(valueMin) },
       ...{ costMaxBps: hedge!.costMaxBps, collarBps: limits.collarBps },
@@ -298,7 +307,7 @@ export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'c
       times: evidenceTimesOf(config),
       smallestUntil: isUntried ? SMALLEST_UNTIL : 0,
     },
-  } satisfies HedgePlace;
+  } satisfies Pick<HedgePlace, 'name' | 'terms'>;
 }
 
 /**

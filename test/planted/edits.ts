@@ -5724,7 +5724,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the first hedge elsewhere stands for the last',
-    file: 'src/live/loop/hedgePlace.ts',
+    file: 'src/hedge/placeSetup.ts',
     from: "rows.findLast(({ offer }) => offer?.way === 'elsewhere')",
     to: "rows.find(({ offer }) => offer?.way === 'elsewhere')",
     test: 'test/live/loop/hedgePlace.test.ts',
@@ -5732,7 +5732,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'hedges are sent although the balances there are unknown',
-    file: 'src/live/loop/hedgePlace.ts',
+    file: 'src/hedge/placeSetup.ts',
     from: 'unread() ?? account.closedBecause(side)',
     to: 'account.closedBecause(side)',
     test: 'test/live/loop/hedgePlace.test.ts',
@@ -5740,7 +5740,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the last named source gives the rate',
-    file: 'src/live/loop/hedgePlace.ts',
+    file: 'src/hedge/placeSetup.ts',
     from: 'for (const name of names) {',
     to: 'for (const name of names.toReversed()) {',
     test: 'test/live/loop/hedgePlace.test.ts',

@@ -13,7 +13,7 @@ import {
   type LivePriceRules,
   type Money,
 } from '../../src/core/index.ts';
-import { rateOf } from '../../src/live/loop/hedgePlace.ts';
+import { rateOf } from '../../src/hedge/index.ts';
 import { engineOf } from '../../src/wiring/bot.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import {

@@ -23,7 +23,7 @@ import type { Config } from '../../config.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { readOpening } from '../../live/loop/opening.ts';
-import { rateOf } from '../../live/loop/hedgePlace.ts';
+import { rateOf } from '../../hedge/index.ts';
 import { missingBalance, Reads } from '../../live/account/reads.ts';
 import { unreadableOf } from '../../live/unreadableRows.ts';
 import { isFailed, type Failed } from '../../live/failedRequest.ts';

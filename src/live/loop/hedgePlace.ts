@@ -1,166 +1,33 @@
-/** The other exchange, on which a run hedges: its client and terms, and the setup that the hedger needs. */
+/** The other exchange, on which a run hedges, and the hedges there with which a run continues. */
 import {
   bookOutCommand,
-  EwmaVolatility,
   isAtPlace,
   money,
-  moneyOf,
   sumOfCauses,
   textOfMoney,
   TRANSIT,
-  valueFloor,
-  type Clock,
-  type Engine,
-  type EvidenceTimes,
   type HedgeRow,
   type Millis,
-  type Money,
   type PlacedOrder,
-  type SourceStatus,
   type VenueClient,
 } from '../../core/index.ts';
-import {
-  ElsewhereDesk,
-  mayStillExecute,
-  type ElsewhereSetup,
-  type HedgeView,
-  type StreamedBook,
-} from '../../hedge/index.ts';
+import { mayStillExecute, type HedgedPlace } from '../../hedge/index.ts';
 import { CannotStart } from './opening.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';
 import type { Leftovers } from '../state/journal.ts';
 import { settledWhy } from '../state/settlements.ts';
 import type { PlaceRules } from './placeRules.ts';
 
-/** Settings of hedges on the other exchange. Amounts of money are in the quote currency of the bot's book. */
-export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latencyMs' | 'riskZ' | 'valueMin'> & {
-  /** Volatility per hour that is assumed until prices are measured, in bps. */
-  readonly volatilityBps: number;
-  readonly costMaxBps: number;
-  readonly collarBps: number;
-  readonly orderValueMax: Money;
-  /**
-   * Sources of the reference price that give the value of the other book's quote currency; the first usable one counts.
-   * `null` if both books have the same quote currency.
-   */
-  readonly rateSources: readonly string[] | null;
-  readonly times: EvidenceTimes;
-  /** Number of reconciled hedges after which orders may exceed the smallest size. */
-  readonly smallestUntil: number;
-};
-
 /** The other exchange, for all runs of a process. */
-export type HedgePlace = {
-  /** Name of the exchange in the ledger. */
-  readonly name: string;
-  /** Fingerprint of the exchange's address and of the API key. */
-  readonly account: string;
-  readonly client: VenueClient;
-  readonly rules: PlaceRules;
-  /** Returns the book of the exchange's stream; absent without a stream. */
-  readonly streamed?: (() => StreamedBook | null) | undefined;
-  readonly terms: PlaceTerms;
-};
-
-const ONE = money(10n ** 18n);
-const HOUR_ROOT_BPS = 10_000 * Math.sqrt(3_600);
-const MEMORY_MS = 1_800_000;
-const SAMPLE_MS = 2_000;
-/** Maximum factor by which the volatility may be above or below the configured one. */
-const VOLATILITY_FACTOR_MAX = 4;
-
-/**
- * Returns the value of one unit of the other book's quote currency, in the quote currency of the bot's book, from the
- * first named source that has a value. `null` if no source has one.
- */
-export function rateOf(
-  names: PlaceTerms['rateSources'],
-  sources: readonly Pick<SourceStatus, 'name' | 'quoteRate'>[],
-): Money | null {
-  if (names === null) return ONE;
-  for (const name of names) {
-    const rate = sources.find(each => each.name === name)?.quoteRate ?? Number.NaN;
-    // A price from outside is an estimate, so its digits beyond the twelfth decimal carry no information.
-    const exact = rate > 0 && rate < RATE_MAX ? moneyOf(rate.toFixed(12)) : NONE;
-    if (exact > 0n) return exact;
-  }
-  return null;
-}
-
-const RATE_MAX = 1e12;
-const NONE = money(0n);
-
-export type PlaceSetup = {
-  readonly setup: ElsewhereSetup;
-  /**
-   * Returns the value of one unit of the other book's quote currency, in the bot's quote currency; `null` if unknown.
-   */
-  readonly rate: () => Money | null;
-  /** Updates the volatility with the mid price of the bot's book, unless the book cannot be used. */
-  readonly observe: (at: Millis, view: Pick<HedgeView, 'mid' | 'refusal'>) => void;
-};
-
-/** Returns a run's setup of hedges on the other exchange. `unread`: returns why its balances are unknown, or `null`. */
-export function placeSetupOf(
-  place: HedgePlace,
-  engine: Engine,
-  { clock, time }: { readonly clock: Clock; readonly time: () => Millis },
-  unread: () => string | null,
-): PlaceSetup {
-  const { client, rules, terms, streamed } = place;
-  const { rateSources, volatilityBps, times, costMaxBps, collarBps, orderValueMax, ...others } = terms;
-  const volatility = new EwmaVolatility({
-    startPerRootSecond: volatilityBps / HOUR_ROOT_BPS,
-    memoryMs: MEMORY_MS,
-    sampleMs: SAMPLE_MS,
-    factorMax: VOLATILITY_FACTOR_MAX,
-  });
-  const rate = () => rateOf(rateSources, engine.book.livePrice(time())?.sources ?? []);
-  const account = engine.elsewhere;
-  if (account === null) throw new Error('the engine has no account on the other exchange');
-  const setup: ElsewhereSetup = {
-    ...others,
-    at: { place: place.name, account: place.account },
-    desk: new ElsewhereDesk({ client, clock, times, streamed, instrument: () => rules.known.instrument }),
-    get instrument() {
-      return rules.known.instrument;
-    },
-    get takerRate() {
-      return rules.known.takerRate;
-    },
-    get bounds() {
-      const { instrument } = rules.known;
-      const value = rate();
-      // Without an exchange rate, the value of an order is unknown, so the maximum is 0.
-      const there = value === null ? NONE : money((orderValueMax * ONE) / value);
-      const most = valueFloor(instrument, textOfMoney(there));
-      return { costMaxBps, collarBps, orderValueMax: most, room: instrument.amountMax };
-    },
-    perRootSecond: () => volatility.perRootSecond,
-    rate,
-    funds: currency => account.funds(currency),
-    closedBecause: side => unread() ?? account.closedBecause(side),
-  };
-  return {
-    ...{ setup, rate },
-    observe: (at, { mid, refusal }) => {
-      // If the book has no bid or no ask, the mid price of the view is only half of the other price, so it is not used.
-      if (refusal === null) volatility.observe(at, Number(mid));
-    },
-  };
-}
-
-/** Returns a text that changes when a hedge on the other exchange starts or ends. */
-export function stateElsewhere(rows: readonly HedgeRow[]): string {
-  const row = rows.findLast(({ offer }) => offer?.way === 'elsewhere');
-  return row === undefined ? '' : `${row.id} ${mayStillExecute(row) ? 'open' : 'over'}`;
-}
+export type HedgePlace = HedgedPlace & { readonly client: VenueClient; readonly rules: PlaceRules };
 
 /** Returns the hedge on another exchange whose outcome is not proven, as text; `undefined` if there is none. */
 export function openHedgeElsewhere(rows: readonly HedgeRow[]): string | undefined {
   const open = openElsewhere(rows);
   return open && `hedge ${open.id} (order ${open.elsewhere.order.id} at ${open.elsewhere.place})`;
 }
+
+const NONE = money(0n);
 
 const openElsewhere = (rows: readonly HedgeRow[]) =>
   rows.find(

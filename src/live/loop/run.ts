@@ -15,7 +15,7 @@ import {
   type Millis,
   type PlaceCommand,
 } from '../../core/index.ts';
-import type { Hedger } from '../../hedge/index.ts';
+import { placeSetupOf, stateElsewhere, type Hedger } from '../../hedge/index.ts';
 import { BalanceReads } from '../account/balanceReads.ts';
 import { judgmentBy } from '../unreadableRows.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
@@ -23,14 +23,7 @@ import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
 import { BookBudgets, type BookBudgetUse } from './bookBudgets.ts';
 import { hedgerOf } from './runHedger.ts';
-import {
-  addedText,
-  heldAtOtherPlaces,
-  hedgesToContinue,
-  openHedgeElsewhere,
-  placeSetupOf,
-  stateElsewhere,
-} from './hedgePlace.ts';
+import { addedText, heldAtOtherPlaces, hedgesToContinue, openHedgeElsewhere } from './hedgePlace.ts';
 import { PlaceReads } from './placeReads.ts';
 import { PlaceTransfers } from './placeTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';

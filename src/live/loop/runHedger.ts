@@ -1,8 +1,7 @@
 /** Construction of a run's hedger from the options of the run. */
-import { Hedger, hedgeViewOf, type FlattenRequest, type HedgerOptions } from '../../hedge/index.ts';
+import { Hedger, hedgeViewOf, type FlattenRequest, type HedgerOptions, type PlaceSetup } from '../../hedge/index.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
 import type { Millis } from '../../core/index.ts';
-import type { PlaceSetup } from './hedgePlace.ts';
 import type { RunContext } from '../runContext.ts';
 import type { LoopOptions } from './loopOptions.ts';
 import type { Rules } from '../rules.ts';

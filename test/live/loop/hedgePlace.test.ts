@@ -5,13 +5,8 @@ import { expect, test } from 'vitest';
 import { causesOf, moneyOf } from '../../../src/core/index.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { hedgeViewOf } from '../../../src/hedge/view.ts';
-import {
-  heldAtOtherPlaces,
-  hedgesToContinue,
-  placeSetupOf,
-  rateOf,
-  stateElsewhere,
-} from '../../../src/live/loop/hedgePlace.ts';
+import { placeSetupOf, rateOf, stateElsewhere } from '../../../src/hedge/index.ts';
+import { heldAtOtherPlaces, hedgesToContinue } from '../../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { hedgePlaceOf } from '../../../src/wiring/place.ts';
 import { plain } from '../../core/market.ts';
