@@ -16,6 +16,8 @@ export type { DeskModel, DeskReport, DeskRun, DeskTotal } from './desk/deskRepor
 export { runSideBySide } from './replay/sideBySide.ts';
 export type { SideBySideOptions } from './replay/sideBySide.ts';
 export type { ReplayDeskOptions } from './exchange/desk.ts';
+export type { OtherExchangeOptions } from './exchange/otherExchange.ts';
+export { priceKindOf } from './rows/recordedPrice.ts';
 export type { ReplayedHedge, HedgeOptions } from './replay/hedging.ts';
 export type { FillRow, OrderRow, ReplayOptions, ReplayResult, ReplaySink } from './replay/replay.ts';
 export { rowsOfTape, windowOfLevels } from './rows/tapeRows.ts';
@@ -89,8 +91,8 @@ export type { Evidence, HeldOut, TunedParameter, TunedTrial, Tuning } from './tu
 export { tuningWords } from './tune/report/summary.ts';
 export { verdictOn } from './tune/report/tuningVerdict.ts';
 export { tuningPage } from './tune/report/page.ts';
-export { hedgedBookOf, hedgedTable, hedgedWords } from './hedged/hedgedBook.ts';
-export type { HedgedBook, HedgeVenue } from './hedged/hedgedBook.ts';
+export { hedgedBookOf, hedgedTable, hedgedWords, hedgeTapeText } from './hedged/hedgedBook.ts';
+export type { HedgedBook, HedgeTape, HedgeVenue } from './hedged/hedgedBook.ts';
 export { HEDGE_LATENCY_MS, HEDGED_HORIZONS_S, hedgedProfileOf, PAIR_HORIZON_S } from './hedged/hedgedProfile.ts';
 export type { HedgedOptions, HedgedProfile, MeasuredBasis } from './hedged/hedgedProfile.ts';
 export { hedgedVerdictsOf, payingFeeOf } from './hedged/hedgedVerdict.ts';

@@ -23,6 +23,7 @@ import {
   cadenceFlag,
   driftNumber,
   feesFlag,
+  hedgeCostFlags,
   hedgeFlags,
   sweepFlag,
   tradedTime,
@@ -46,7 +47,7 @@ import { writeOut } from '../../src/wiring/outFiles.ts';
 import { readGivenFile, UsageError } from '../../src/wiring/usageError.ts';
 import { print, writeOutput } from '../../src/cli/terminal/output.ts';
 
-type BacktestFlags = {
+type BacktestFlags = HedgeFlags & {
   readonly config?: string;
   readonly tape: readonly string[];
   readonly alone: boolean;
@@ -101,7 +102,7 @@ export function addBacktestCommands(program: Command): void {
 }
 
 function addBacktest(program: Command): void {
-  sessionHours(tradedTime(venueFees(tapeBook(program.command('backtest')))))
+  hedgeFlags(sessionHours(tradedTime(venueFees(tapeBook(program.command('backtest'))))))
     .description('replay a recorded market through the live engine')
     .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
     .addOption(
@@ -158,6 +159,8 @@ function addBacktest(program: Command): void {
           ['flowSeconds', 'flowDrift'],
           `no effect, because ${file} names a recording in exchange.market; remove the flags, or exchange.market`,
         );
+      const hedge = await hedgeVenueOf(options, self, options.session);
+      if (hedge !== null && tape === null) throw new UsageError(HEDGE_ALONE);
       const files = options.out === undefined ? null : reportFiles(options.out);
       const report = await backtest({
         config: withVenueFees(config, options.venueFees),
@@ -172,6 +175,7 @@ function addBacktest(program: Command): void {
         ...(options.fillModel !== undefined && { fillModel: fillModelFlag(options.fillModel, options.strategyFiles) }),
         ...(options.from === undefined ? {} : { from: rowKindOf(options.from) }),
         reference: await referenceTapes(options.reference),
+        hedge,
         latencies: latenciesOf(options),
         latencyText: latencyText(options),
         ...(options.latencySweep !== undefined && {
@@ -196,7 +200,10 @@ function deskConfigOf({ config: path, venueFees: fees, strategyFiles }: Backtest
 }
 
 /** Flags that a backtest of several books does not support. */
-const ONE_BOOK_FLAGS = ['book', 'flowDrift', 'fitted', 'fillModel', 'reference', 'latencySweep', 'threads'] as const;
+const ONE_BOOK_FLAGS = [
+  ...['book', 'flowDrift', 'fitted', 'fillModel', 'reference', 'latencySweep', 'threads'],
+  ...['hedgeTape', 'hedgeBook', 'hedgeFee', 'hedgeLatencyMs'],
+];
 
 async function backtestBooks(config: Config, options: BacktestFlags, self: Command): Promise<void> {
   refuseGiven(self, ONE_BOOK_FLAGS, 'not supported with several books; pass a configuration with the key book');
@@ -265,7 +272,7 @@ const flowSeconds = (byDefault: number): Option =>
     .conflicts('tape');
 
 function addCalibrate(program: Command): void {
-  hedgeFlags(sessionHours(program.command('calibrate')))
+  hedgeCostFlags(sessionHours(program.command('calibrate')))
     .description('measure volatility, arrivals and profit of quoting on a recording')
     .option('--tape <dir>', 'recording (default: record the built-in market first)')
     .option('--book <book>', 'book to use if the recording has several')
@@ -310,10 +317,7 @@ function addCalibrate(program: Command): void {
       const { fees, cadenceMs, json, reference, referenceAge, ...latency } = flags;
       if (reference.length === 0) refuseGiven(self, ['referenceAge'], 'no effect without --reference');
       const hedge = await hedgeVenueOf(flags, self, session);
-      if (hedge !== null && tape === undefined)
-        throw new UsageError(
-          '--hedge-tape needs a recording of the quoted book for the same hours; pass that recording with --tape',
-        );
+      if (hedge !== null && tape === undefined) throw new UsageError(HEDGE_ALONE);
       if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
       const progress = progressBar();
       const market =
@@ -360,4 +364,6 @@ const refuseAll: StrategyApproval = ({ file }) => {
   throw new UsageError(`${file}: a strategy file is code, which a backtest with --no-strategy-files does not run`);
 };
 
+const HEDGE_ALONE =
+  '--hedge-tape needs a recording of the quoted book for the same hours; pass that recording with --tape';
 const SESSION_ALONE = '--session needs a recording; pass the recording with --tape (the built-in market never closes)';

@@ -11,14 +11,15 @@ import { UsageError } from '../../src/wiring/usageError.ts';
 import { jsonBeside, pageParts, writePage } from '../../src/wiring/outFiles.ts';
 import { decimalFlag, seedNumber, sessionHours, threadNumber } from '../../src/cli/terminal/flags.ts';
 import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
-import { partFlag, startsFlag, tradedTime, venueFees } from './flags.ts';
+import { hedgeFlags, partFlag, startsFlag, tradedTime, venueFees, type HedgeFlags } from './flags.ts';
+import { hedgeVenueOf } from './recordings.ts';
 import { endByFaults } from './faults.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { version } from '../../src/cli/terminal/version.ts';
 import { print } from '../../src/cli/terminal/output.ts';
 
-type CompareFlags = {
+type CompareFlags = HedgeFlags & {
   readonly config: readonly string[];
   readonly tape: readonly string[];
   readonly fees?: string;
@@ -46,7 +47,7 @@ type CompareFlags = {
  * with `UsageError` for invalid flags, configurations and recordings.
  */
 export function addCompareCommand(program: Command): void {
-  sessionHours(tradedTime(venueFees(program.command('compare'))))
+  hedgeFlags(sessionHours(tradedTime(venueFees(program.command('compare')))))
     .description('compare configurations or all strategies on recordings')
     .requiredOption('--tape <paths...>', 'recordings, or folders of recordings')
     .addOption(
@@ -113,6 +114,7 @@ export function addCompareCommand(program: Command): void {
         : await compare({
             ...shared,
             tiers: tiersOf(flags.fees ?? tiersWithout(flags), config.length > 0),
+            hedge: await hedgeVenueOf(flags, self, flags.session),
             starts: flags.starts,
             anyway: flags.anyway,
             riskPerHour: risk,
@@ -134,7 +136,8 @@ function refuseOneBookFlags(command: Command): void {
   const isNotFor = 'not supported with several books';
   refuseGiven(command, ['fees'], `${isNotFor}; set backtest.fees in the configurations, or pass --venue-fees`);
   refuseGiven(command, ['starts'], `${isNotFor}; choose other starts with --since`);
-  refuseGiven(command, ['threads'], `${isNotFor}; remove the flag`);
+  const others = ['threads', 'hedgeTape', 'hedgeBook', 'hedgeFee', 'hedgeLatencyMs'];
+  refuseGiven(command, others, `${isNotFor}; remove the flag`);
 }
 
 const THREADS = 2;

@@ -94,11 +94,9 @@ export async function hedgeVenueOf(
   backBps = 0,
 ): Promise<HedgeVenue | null> {
   if (hedgeTape === undefined) {
-    refuseGiven(
-      command,
-      ['hedgeBook', 'hedgeFee', 'hedgeBack', 'hedgeLatencyMs'],
-      'no effect without a recording in --hedge-tape',
-    );
+    const has = (name: string) => command.options.some(option => option.attributeName() === name);
+    const flags = ['hedgeBook', 'hedgeFee', 'hedgeBack', 'hedgeLatencyMs'].filter(has);
+    refuseGiven(command, flags, 'no effect without a recording in --hedge-tape');
     return null;
   }
   const tape = await tapeOf(hedgeTape, hedgeBook, session).catch((error: unknown) => {

@@ -13,7 +13,7 @@ import { readConfig, readShipped, refuseBooks } from '../../src/wiring/configFil
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { durationFlag, seedNumber, sessionHours, speed } from '../../src/cli/terminal/flags.ts';
-import { hedgeFlags, latencyMsFlag, tierOrFeeFlag, type HedgeFlags } from './flags.ts';
+import { hedgeCostFlags, latencyMsFlag, tierOrFeeFlag, type HedgeFlags } from './flags.ts';
 import { hedgeVenueOf } from './recordings.ts';
 import { logger } from '../../src/cli/terminal/logger.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
@@ -46,7 +46,7 @@ const UNTIL_KNOWN_MS = 24 * HOUR_MS;
  * `UsageError` for invalid flags, configurations and recordings, and if the exchange cannot be read.
  */
 export function addScoutCommand(program: Command): void {
-  hedgeFlags(sessionHours(program.command('scout')))
+  hedgeCostFlags(sessionHours(program.command('scout')))
     .description('rank books by the expected profit of quoting; needs no API key')
     .option('-c, --config <file>', 'configuration (default: the embedded exchange with ten books)')
     .option('--books <names>', 'books, comma-separated (default: all)', text => text.split(','))

@@ -9,7 +9,7 @@ import type { Pace } from '../exchange/fees.ts';
 import type { ComparedDesk } from './comparedDesk.ts';
 import { intervalOf, type Interval } from '../report/interval.ts';
 import { mainOf } from '../report/mainModel.ts';
-import type { ReplayReport } from '../report/report.ts';
+import type { HedgeTapeReport, ReplayReport } from '../report/report.ts';
 
 /** Comparison of bots. Equal recordings, options and configurations give equal fields, except `made`. */
 export type Comparison = {
@@ -20,6 +20,8 @@ export type Comparison = {
   readonly feedLatencyMs: string;
   /** Latency of notices of the bot's fills; if absent, the latency of answers applies. */
   readonly fillLatencyMs?: string;
+  /** Recording on which the bots with `hedge.elsewhere` hedged; absent if there was none. */
+  readonly hedge?: HedgeTapeReport;
   readonly seed: number;
   readonly models: readonly string[];
   /**

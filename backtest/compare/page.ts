@@ -20,6 +20,7 @@ import {
   type Html,
   type PageParts,
 } from '../../src/pages/index.ts';
+import { hedgeTapeText } from '../hedged/hedgedBook.ts';
 import { againstText, coloredGain, extremesText, groupedNumber, range, signedGrouped } from './cells.ts';
 import {
   mainModel,
@@ -380,6 +381,7 @@ function runTable({
   hash,
   latencyMs,
   cancelLatencyMs,
+  hedge,
   feedLatencyMs,
   fillLatencyMs,
   seed,
@@ -399,6 +401,7 @@ function runTable({
         ]),
     ['latency of requests, each way, ms', latencyMs],
     ...(cancelLatencyMs === undefined ? [] : [['latency of cancels, ms', cancelLatencyMs] as const]),
+    ...(hedge === undefined ? [] : [['recording of the other exchange, for hedges', hedgeTapeText(hedge)] as const]),
     ['minimum latency of market data, ms', feedLatencyMs],
     ['latency of fill notices, ms', fillLatencyMs ?? 'equal to the latency of requests'],
     ['start times per run at the first fee tier', String(starts)],

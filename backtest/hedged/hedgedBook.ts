@@ -13,14 +13,16 @@ import { hedgedVerdictsOf, payingFeeOf, type HedgedVerdict } from './hedgedVerdi
  */
 export type HedgedFees = { readonly makerBps: number; readonly hedgeBps: number; readonly backBps: number };
 
-/** Recording of the hedge exchange, with its fee, its latency and the cost of moving quote currency back. */
-export type HedgeVenue = {
+/** Recording of the hedge exchange, with its taker fee and its latency each way. */
+export type HedgeTape = {
   readonly name: string;
   readonly tape: Tape;
   readonly feeBps: number;
-  readonly backBps: number;
   readonly latencyMs: Millis;
 };
+
+/** Hedge exchange with the cost of moving quote currency back. */
+export type HedgeVenue = HedgeTape & { readonly backBps: number };
 
 export type HedgedBook = Omit<HedgedProfile, 'fitted' | 'heldOut' | 'positionMax'> & {
   /** Short names of the two recordings. */
@@ -96,6 +98,10 @@ function partOf({ fills, fillsPerHour, markoutBps }: DistancePoint, horizonsS: r
   };
   return { fills, fillsPerHour, atFill: after(0), later: after(PAIR_HORIZON_S) };
 }
+
+/** Describes the recording of the hedge exchange with its fee and latency. */
+export const hedgeTapeText = ({ name, feeBps, latencyMs }: Omit<HedgeTape, 'tape'>): string =>
+  `${name}, with a taker fee of ${feeBps} bps and a latency of ${latencyMs} ms each way`;
 
 /** Returns the result as sentences: verdict, fees at which it pays, lead, basis, limitations. */
 export const hedgedWords = (book: HedgedBook): readonly string[] => [

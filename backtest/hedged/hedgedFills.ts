@@ -16,7 +16,7 @@ import {
 import { KIND, type LogSeconds, type Tape } from '../../src/tape/index.ts';
 import type { DistanceSums } from '../profile/virtualOrders.ts';
 import { BUY, SELL, type SideIndex } from '../rows/rows.ts';
-import { PRICE_AGE_MAX_MS, RecordedPrice } from './recordedPrice.ts';
+import { PRICE_AGE_MAX_MS, RecordedPrice } from '../rows/recordedPrice.ts';
 
 export type HedgedFillsOptions = {
   /** Recording of the book that is quoted, and of the book where fills are hedged. */

@@ -21,7 +21,7 @@ import { distancesBetween, median, REACHED_MIN } from '../profile/distanceGrid.t
 import { pointOf, type DistanceProfile } from '../profile/distanceProfile.ts';
 import type { DistanceSums } from '../profile/virtualOrders.ts';
 import { haveAmounts, hedgedFills, lastBefore } from './hedgedFills.ts';
-import { priceKindOf, RecordedPrice, type PriceKind } from './recordedPrice.ts';
+import { priceKindOf, RecordedPrice, type PriceKind } from '../rows/recordedPrice.ts';
 
 export type HedgedOptions = {
   /** Latency of the quoted exchange, each way, in ms. Default: 25. */

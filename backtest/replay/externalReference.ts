@@ -10,6 +10,7 @@ import {
   type Leg,
   type Millis,
 } from '../../src/core/index.ts';
+import type { RateSources } from '../../src/hedge/index.ts';
 import type { RecordedMids } from '../../src/tape/index.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
@@ -24,27 +25,40 @@ export type ExternalReferenceOptions = {
    * reference itself.
    */
   readonly feed?: string;
+  /** Name of that source. */
+  readonly source?: string;
 };
 
 /**
  * Result of a read: the time of the answer, and the price in ticks of the bot's book. The price is `null` if a
  * recording has no price at the time of its read.
  */
-export type ExternalReferenceReading = { readonly at: Millis; readonly price: number | null };
+export type ExternalReferenceReading = {
+  readonly at: Millis;
+  readonly price: number | null;
+  /** Source with the value of the first book's quote currency; none if the price is no source. */
+  readonly rates: RateSources;
+};
 
 export class ExternalReferenceReplay {
   readonly everyMs: Millis;
   readonly #feed: string | undefined;
+  readonly #source: string | undefined;
   readonly #legs: readonly Leg[];
   readonly #cursors: readonly MidCursor[];
   readonly #latency: Latency;
   readonly #tick: number;
 
-  constructor({ legs, mids, everyMs, feed }: ExternalReferenceOptions, instrument: Instrument, latency: Latency) {
+  constructor(
+    { legs, mids, everyMs, feed, source }: ExternalReferenceOptions,
+    instrument: Instrument,
+    latency: Latency,
+  ) {
     if (legs.length !== mids.length)
       throw new RangeError(`${counted(mids.length, 'recording')} for ${counted(legs.length, 'book')}`);
     this.everyMs = everyMs;
     this.#feed = feed;
+    this.#source = source;
     this.#legs = legs;
     this.#cursors = mids.map(recorded => new MidCursor(recorded));
     this.#latency = latency;
@@ -63,11 +77,14 @@ export class ExternalReferenceReplay {
       return price;
     });
     const price = priceAcross(this.#legs, prices) / this.#tick;
-    return { at, price: price > 0 && price < Infinity ? price : null };
+    const [, ...others] = this.#legs;
+    const quoteRate = priceAcross(others, prices.slice(1));
+    const rates = this.#source === undefined ? [] : [{ name: this.#source, quoteRate }];
+    return { at, price: price > 0 && price < Infinity ? price : null, rates };
   }
 
   /** Returns the engine's event for the result of a read that started at `startedAt`. */
-  eventOf({ at, price }: ExternalReferenceReading, startedAt: Millis): EngineEvent {
+  eventOf({ at, price }: Pick<ExternalReferenceReading, 'at' | 'price'>, startedAt: Millis): EngineEvent {
     if (price === null) return { kind: 'timer', at };
     if (this.#feed === undefined) return { kind: 'reference', at, startedAt, price };
     const mid = price * this.#tick;

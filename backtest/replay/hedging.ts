@@ -1,10 +1,12 @@
 /**
  * Hedger inside a replay: the hedger of the live bot on a virtual clock that the replay drives, with a simulated desk
- * at the exchange.
+ * at the exchange, and with the recorded book of another exchange.
  */
 import {
+  atPlace,
   money,
   moneyOf,
+  multiplyMoneyFloor,
   settle,
   sleep,
   textOfMoney,
@@ -17,19 +19,26 @@ import {
   type Instrument,
   type Millis,
   type Money,
+  type OwnTrade,
 } from '../../src/core/index.ts';
 import {
   hedgeComparisonText,
   Hedger,
   hedgeViewOf,
   isOver,
+  placeSetupOf,
+  stateElsewhere,
   type HedgeRow,
   type HedgeSetup,
+  type PlaceSetup,
+  type PlaceTerms,
+  type RateSources,
 } from '../../src/hedge/index.ts';
 import type { DeskSum } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
 import type { Collector } from '../collect/collect.ts';
 import { ReplayDesk, type ReplayDeskOptions, type DeskScene } from '../exchange/desk.ts';
+import { OtherExchange, type OtherExchangeOptions } from '../exchange/otherExchange.ts';
 import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
@@ -40,6 +49,15 @@ export type HedgeOptions = {
   /** Instance and run from which the ids of taker orders are formed. */
   readonly orders: { readonly instance: string; readonly run: number };
   readonly desk: ReplayDeskOptions;
+  /** Other exchange with hedges; absent if there are none. */
+  readonly place?: ReplayPlaceOptions;
+};
+
+/** Other exchange with hedges: its name in the ledger, the terms of hedges there, and its recording. */
+export type ReplayPlaceOptions = {
+  readonly name: string;
+  readonly terms: PlaceTerms;
+  readonly exchange: OtherExchangeOptions;
 };
 
 export type HedgingScene = Pick<DeskScene, 'admit' | 'base'> & {
@@ -52,6 +70,10 @@ export type HedgingScene = Pick<DeskScene, 'admit' | 'base'> & {
   readonly exchange: SimulatedExchange;
   readonly collector: Collector;
   readonly takerRate: () => number;
+  /** Time of the event that the bot processes. */
+  readonly now: () => Millis;
+  /** Returns the sources of the other exchange's rate. */
+  readonly rateSources: () => RateSources;
   readonly step: (event: EngineEvent) => void;
   readonly onEnd: (row: ReplayedHedge) => void;
 };
@@ -102,9 +124,28 @@ export type Hedged = {
   readonly cost: Money;
   /** Reasons why hedges were not executed, most frequent first. */
   readonly reasons: readonly { readonly reason: string; readonly hedges: number }[];
+  /** Hedges on the other exchange; `null` if there are none. */
+  readonly elsewhere: HedgedElsewhere | null;
+};
+
+/** Hedges on the other exchange, in the currencies of its book. */
+export type HedgedElsewhere = {
+  readonly name: string;
+  /** Number of hedges with an execution, and of executions. */
+  readonly hedges: number;
+  readonly executions: number;
+  readonly traded: { readonly major: Money; readonly minor: Money };
+  /** Fees that were paid, and balances at the end, by currency. */
+  readonly fees: ReadonlyMap<string, Money>;
+  readonly holdings: ReadonlyMap<string, Money>;
 };
 
 const BALANCES_EVERY_MS = 10_000;
+/**
+ * Interval of balance reads on the other exchange while its ledger is not compared, its rate is new, or a hedge there
+ * has started or ended.
+ */
+const BALANCES_SOON_MS = 2_000;
 const REASONS_MAX = 50;
 const SILENT_LOG = { info: () => undefined, warn: () => undefined };
 
@@ -126,6 +167,14 @@ export class Hedging {
   readonly #clock: VirtualClock;
   readonly #hedger: Hedger;
   readonly #desk: ReplayDesk;
+  /** Other exchange; `null` if there are no hedges there. */
+  readonly #place: Place | null;
+  /** Whether a check after a fill is due. */
+  #isFilled = false;
+  /** Quote currency of the other exchange that the open hedge has received; negative if paid. */
+  #quoteThere = 0n;
+  #hedgesThere = 0;
+  #cashThere = 0n;
   readonly #reasons = new Map<string, number>();
   #told: readonly HedgeRow[] = [];
   #stopped = false;
@@ -147,7 +196,7 @@ export class Hedging {
   #minor = 0n;
   #cost = 0n;
 
-  constructor({ setup, desk, orders }: HedgeOptions, scene: HedgingScene) {
+  constructor({ setup, desk, orders, place }: HedgeOptions, scene: HedgingScene) {
     this.#scene = scene;
     const { from, instrument, exchange, base, latency, engine, admit, takerRate, step } = scene;
     this.#clock = new VirtualClock(from);
@@ -161,8 +210,10 @@ export class Hedging {
       swap: (pay, receive) => this.#swap(pay, receive),
       isKnown: () => !gaps.isIn(this.#clock.now()),
     });
+    this.#place = place ? this.#placeOf(place) : null;
+    const elsewhere = this.#place && { elsewhere: this.#place.setup.setup };
     this.#hedger = new Hedger({
-      setup: { ...setup, desk: this.#desk },
+      setup: { ...setup, desk: this.#desk, ...elsewhere },
       run: {
         clock: this.#clock,
         time: () => this.#clock.now(),
@@ -176,7 +227,10 @@ export class Hedging {
       pair: instrument,
       view: () => {
         const beside = { instrument, takerRate: takerRate(), balancesAt: this.#balancesAt };
-        return hedgeViewOf(engine, beside, this.#clock.now());
+        const now = this.#clock.now();
+        const view = hedgeViewOf(engine, beside, now);
+        this.#place?.setup.observe(now, view);
+        return view;
       },
       persist: () => true,
       mayAct: () => !this.#stopped && engine.book.haltedBecause === null,
@@ -194,6 +248,13 @@ export class Hedging {
       async () => this.#readBalances(),
       () => this.#isDone,
     );
+    const there = this.#place;
+    if (there !== null)
+      void this.#repeat(
+        BALANCES_SOON_MS,
+        () => this.#readPlace(there),
+        () => this.#isDone,
+      );
   }
 
   /**
@@ -226,6 +287,25 @@ export class Hedging {
 
   heard(news: EngineNews): void {
     this.#hedger.onNews(news);
+    if (news.kind === 'fill' && this.#place !== null) this.#turnAfterFill();
+  }
+
+  /** Value of what the hedges on the other exchange received, in the bot's quote currency, at the rates of the hedges. */
+  get cashElsewhere(): Money {
+    return money(this.#cashThere);
+  }
+
+  /** Throws unless the bot's ledger of the other exchange equals the balances there. */
+  assertEqualElsewhere(): void {
+    if (this.#place === null) return;
+    const { name, exchange } = this.#place;
+    for (const [currency, balance] of exchange.holdings) {
+      const booked = this.#scene.engine.elsewhere?.view.total(atPlace(currency, name));
+      if (booked !== balance)
+        throw new Error(
+          `the accounts at ${name} differ at the end of the replay: the exchange has ${balance} ${currency}, the bot has ${booked}`,
+        );
+    }
   }
 
   /**
@@ -250,6 +330,71 @@ export class Hedging {
     };
   }
 
+  #placeOf({ name, terms, exchange: options }: ReplayPlaceOptions): Place {
+    const exchange = new OtherExchange(options, this.#clock, trade => this.#executedElsewhere(trade));
+    const { instrument, takerRate, streamed } = exchange;
+    const setup = placeSetupOf(
+      { name, account: 'replay', client: exchange, rules: { known: { instrument, takerRate } }, streamed, terms },
+      this.#scene.engine,
+      { clock: this.#clock, time: () => this.#clock.now() },
+      () => null,
+      this.#scene.rateSources,
+    );
+    return { name, exchange, setup, triedAt: -Infinity, isRated: false, seen: null };
+  }
+
+  /** Checks immediately after a fill, like a run. */
+  #turnAfterFill(): void {
+    if (this.#isFilled || this.#stopped) return;
+    this.#isFilled = true;
+    const { from, now } = this.#scene;
+    this.#clock.after(now() - from - this.#clock.elapsed(), () => {
+      this.#isFilled = false;
+      if (!this.#stopped) this.#hedger.turnAfterFill().catch(this.#break);
+    });
+  }
+
+  /** Values an execution on the other exchange at the rate of its hedge, as the bot's ledger does later. */
+  #executedElsewhere({ side, major, minor, feeAmount, feeCurrency }: OwnTrade): void {
+    const rate = this.#hedger.rows.findLast(row => !isOver(row))?.elsewhere?.rate;
+    if (rate === undefined) throw new Error('the other exchange executed an order without an open hedge');
+    const { exchange, instrument } = this.#scene;
+    const sign = side === 'buy' ? 1n : -1n;
+    const fee = (currency: string): bigint => (currency === feeCurrency ? moneyOf(feeAmount) : 0n);
+    const { minor: quote } = this.#place!.exchange.instrument;
+    const base = money(sign * moneyOf(major) - fee(instrument.major));
+    const there = money(-sign * moneyOf(minor) - fee(quote));
+    const cash = multiplyMoneyFloor(there, moneyOf(rate));
+    const at = this.#clock.now();
+    const cost = this.#scene.collector.converted(base, cash, at, exchange.twiceMid);
+    this.#cashThere += cash;
+    this.#quoteThere += there;
+    this.#add({ at, major: base, minor: cash, cost });
+  }
+
+  /** Reads the balances on the other exchange if a read is due (`PlaceReads` of a run). */
+  async #readPlace(place: Place): Promise<void> {
+    const { engine, step } = this.#scene;
+    const view = engine.elsewhere?.view;
+    const isCompared = view?.isReconciled === true && view.checked !== null && view.differences().length === 0;
+    const before = stateElsewhere(this.#hedger.rows);
+    const isNewRate = !place.isRated && place.setup.rate() !== null;
+    const isSoon = !isCompared || isNewRate || place.seen !== before;
+    if (!isSoon && this.#clock.elapsed() - place.triedAt < BALANCES_EVERY_MS) return;
+    place.triedAt = this.#clock.elapsed();
+    const startedAt = this.#clock.now();
+    const outcome = await place.exchange.balances();
+    if (outcome.kind !== 'done') return;
+    const quiet = before === stateElsewhere(this.#hedger.rows);
+    if (quiet) place.seen = before;
+    const rate = place.setup.rate();
+    place.isRated = rate !== null;
+    step({
+      ...{ kind: 'balances', at: this.#clock.now(), startedAt, quiet, place: place.name, balances: outcome.value },
+      ...(rate === null ? {} : { rate }),
+    });
+  }
+
   /** Stops new hedges; pending hedges are completed. */
   stop(): void {
     this.#stopped = true;
@@ -268,6 +413,19 @@ export class Hedging {
       reasons: [...this.#reasons]
         .map(([reason, hedges]) => ({ reason, hedges }))
         .sort((a, b) => b.hedges - a.hedges || (a.reason < b.reason ? -1 : 1)),
+      elsewhere: this.#endElsewhere(),
+    };
+  }
+
+  #endElsewhere(): HedgedElsewhere | null {
+    if (this.#place === null) return null;
+    const { name, exchange } = this.#place;
+    const { trades, fees, holdings } = exchange;
+    const sum = (of: (trade: OwnTrade) => string): Money =>
+      money(trades.reduce((total, trade) => total + moneyOf(of(trade)), 0n));
+    return {
+      ...{ name, hedges: this.#hedgesThere, executions: trades.length, fees, holdings },
+      traded: { major: sum(({ major }) => major), minor: sum(({ minor }) => minor) },
     };
   }
 
@@ -377,7 +535,11 @@ export class Hedging {
     this.#heard = null;
     if (executed !== null) this.#count(executed, isDone);
     const { instrument } = this.#scene;
-    const legs = isStranded && route ? firstLegOf(executed, route, instrument) : legsOf(executed, instrument);
+    const there = way === 'elsewhere' ? this.#place!.exchange.instrument : null;
+    const exchanged = there === null || executed === null ? executed : { ...executed, minor: this.#quoteThere };
+    if (there !== null && isDone) this.#hedgesThere++;
+    this.#quoteThere = 0n;
+    const legs = isStranded && route ? firstLegOf(executed, route, instrument) : legsOf(exchanged, there ?? instrument);
     const [gave, got] = legs ?? [offer?.give, offer?.get];
     this.#scene.onEnd({
       id,
@@ -399,6 +561,18 @@ export class Hedging {
     });
   }
 }
+
+/** Other exchange of a replay, and its last balance read. */
+type Place = {
+  readonly name: string;
+  readonly exchange: OtherExchange;
+  readonly setup: PlaceSetup;
+  triedAt: Millis;
+  /** Whether the exchange rate was known at the last read. */
+  isRated: boolean;
+  /** State of the hedges at the last read during which no hedge started or ended. */
+  seen: string | null;
+};
 
 /** Returns the change of a currency's balance by a conversion. */
 const changeOf = (currency: string, pay: DeskSum, receive: DeskSum): bigint =>

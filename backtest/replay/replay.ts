@@ -44,6 +44,7 @@ import { LOCAL, type OwnOrder } from '../exchange/ownOrders.ts';
 import { BUY, FLAG, SELL, type MarketRows } from '../rows/rows.ts';
 import type { RowWindow } from '../rows/rowWindow.ts';
 import { ReplayAccount, type ReplayAccountOptions } from './replayAccount.ts';
+import type { RateSources } from '../../src/hedge/index.ts';
 import type { ReplayMarket, RowCursor } from './replayMarket.ts';
 
 /** Options of a replay; times are in ms. */
@@ -259,7 +260,7 @@ function spanOfReplay({ from, to }: Pick<ReplayOptions, 'from' | 'to'>, { rows, 
 /** Returns the account of a replay with one book. */
 const accountOf = (options: ReplayOptions, market: ReplayMarket): ReplayAccount =>
   new ReplayAccount(
-    options,
+    { ...options, ...(options.hedge?.place && { place: options.hedge.place }) },
     [options],
     ([rates], onNews) => options.engine(rates!, news => onNews(news, options.instrument.symbol)),
     spanOfReplay(options, market).from,
@@ -299,6 +300,8 @@ export class TapeReplay {
   /** Answers to look-ups, to reads of the reference, and to requests in a lockout, in order of arrival. */
   readonly #later: Later[] = [];
   readonly #hedging: Hedging | null;
+  /** Sources of the latest reading of the reference. */
+  #rateSources: RateSources = [];
   readonly #notices: FillNotices<Heard>;
   #lockedOut = 0;
   #recorded: ReplayResult['recorded'] = { ghosts: 0, crossedMs: 0 };
@@ -547,6 +550,8 @@ export class TapeReplay {
       collector: this.#collector,
       base: this.#rows.base,
       takerRate: () => this.#fees.takerRate,
+      now: () => this.#account.now,
+      rateSources: () => this.#rateSources,
       step: event => this.#step(event),
       admit: () => {
         if (!this.#takes(this.#account.now, 1)) return OVER_BUDGET;
@@ -565,6 +570,7 @@ export class TapeReplay {
     const reading = elsewhere.read(startedAt);
     const { at } = reading;
     this.#answerAt(at, () => {
+      this.#rateSources = reading.rates;
       this.#readReference(elsewhere, Math.max(startedAt + elsewhere.everyMs, at));
       return elsewhere.eventOf(reading, startedAt);
     });
@@ -1129,6 +1135,8 @@ export class TapeReplay {
     if (this.#account.engine.books.length === 1) this.#assertEqual(snapshot.booked, collected);
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, inventory, this.#minor];
     if (hedged !== null) numbers.push(profit.hedging);
+    if (snapshot.elsewhere !== null)
+      numbers.push(snapshot.elsewhere.debt, ...(hedged?.elsewhere?.holdings.values() ?? []));
     this.#hash.text(numbers.map(String).join(' '));
     return {
       model: this.#options.model.name,
@@ -1161,7 +1169,8 @@ export class TapeReplay {
   #assertEqual({ inventory, holdings }: Snapshot['booked'], collected: Collected): void {
     const { instrument, balances } = this.#options;
     const cash = (holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
-    const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);
+    const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n) + (this.#hedging?.cashElsewhere ?? 0n);
+    this.#hedging?.assertEqualElsewhere();
     if (collected.position !== inventory || collected.cash !== counted) {
       throw new Error(
         `the accounts differ at the end of the replay: the exchange has position ${collected.position} and cash ${collected.cash}, the bot has position ${inventory} and cash ${counted}`,

@@ -17,6 +17,7 @@ import { RequestLimits, switchesOf, type Switches } from '../../src/sandbox/inde
 import { RequestBudget } from '../exchange/requestBudget.ts';
 import { Fees, type FeeOptions } from '../exchange/fees.ts';
 import { TradedVolume } from '../exchange/tradedVolume.ts';
+import type { ReplayPlaceOptions } from './hedging.ts';
 
 /** Number of requests of one read of orders and trades. */
 export const READ_REQUESTS = 2;
@@ -35,6 +36,8 @@ export type ReplayAccountOptions = {
    * reaction of the embedded exchange.
    */
   readonly exchangeLimits?: Partial<Pick<Switches, 'privatePerMinute' | 'lockoutMs' | 'rateWindow'>>;
+  /** Other exchange with hedges; absent if there are none. */
+  readonly place?: Pick<ReplayPlaceOptions, 'name' | 'exchange'>;
 };
 
 /** Book of an account: its instrument and its fees. */
@@ -104,13 +107,17 @@ export class ReplayAccount {
       const { symbol } = instrument;
       this.step(symbol, { kind: 'rules', at: from, instrument, ...rates[i]!, tier: all[i]!.tier });
     });
-    const balances = Object.entries(options.balances).map(([currency, total]) => ({
-      currency,
-      total,
-      locked: '0',
-      available: total,
-    }));
-    this.#stepAll({ kind: 'balances', at: from, startedAt: from, quiet: true, balances });
+    const opening = (balances: ReplayAccountOptions['balances']) => ({
+      ...({ kind: 'balances', at: from, startedAt: from, quiet: true } as const),
+      balances: Object.entries(balances).map(([currency, total]) => ({
+        currency,
+        total,
+        locked: '0',
+        available: total,
+      })),
+    });
+    this.#stepAll(opening(options.balances));
+    if (options.place) this.#stepAll({ ...opening(options.place.exchange.balances), place: options.place.name });
   }
 
   /** Adds the replay of a book. Returns the engine of the book, its fees, and the volume traded at the exchange. */

@@ -25,12 +25,13 @@ import {
   type Html,
   type PageParts,
 } from '../../src/pages/index.ts';
+import { hedgeTapeText } from '../hedged/hedgedBook.ts';
 import { tilesOf } from './firstScreen.ts';
 import { mainOf, shownModels, type ShownModel } from './mainModel.ts';
 import { modelTable } from './modelTable.ts';
 import type { Period } from './periods.ts';
 import { colourOf, figuresOf, type PlotGroup } from './plots.ts';
-import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
+import type { BacktestReport, ElsewhereReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
 import { verdictOf, warmUpText } from './summary.ts';
 
 /** Returns a self-contained HTML file that includes library, style and script. All texts of the report are escaped. */
@@ -226,7 +227,34 @@ function levelTable({ major }: BacktestReport, models: readonly ShownModel[]): H
     )}`;
 }
 
-function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownModel[]): Html {
+/** Returns the rows about hedges on the other exchange; none if no model has such hedges. */
+function elsewhereRows(
+  major: string,
+  [first]: readonly ElsewhereReport[],
+): readonly (readonly [string, (hedges: HedgeReport) => string])[] {
+  if (first === undefined) return [];
+  const rows: readonly (readonly [string, (of: ElsewhereReport) => string])[] = [
+    [`hedges executed at ${first.exchange}`, of => numberText(of.hedges)],
+    ...Object.keys(first.fees).map(
+      currency =>
+        [
+          `fees at ${first.exchange}, ${currency}`,
+          (of: ElsewhereReport) => sumText(of.fees[currency] ?? '0', currency),
+        ] as const,
+    ),
+    ...Object.keys(first.holdings).map(
+      currency =>
+        [
+          `${currency} at ${first.exchange} at the end`,
+          (of: ElsewhereReport) => sumText(of.holdings[currency] ?? '0', currency),
+        ] as const,
+    ),
+    [`hedge debt at the end, ${major}`, of => sumText(of.debt, major)],
+  ];
+  return rows.map(([name, of]) => [name, ({ elsewhere }) => (elsewhere === undefined ? '–' : of(elsewhere))]);
+}
+
+function hedgeTable({ major, minor, hedge }: BacktestReport, models: readonly ShownModel[]): Html {
   const rows: readonly (readonly [string, (hedges: HedgeReport) => string])[] = [
     ['hedges started', ({ begun }) => numberText(begun)],
     ['hedges executed', ({ completed }) => numberText(completed)],
@@ -234,6 +262,10 @@ function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownMode
     [`cost against the mid price, including fees, ${minor}`, ({ cost }) => sumText(cost, minor)],
     ['cost, bps of the hedged value', ({ costBps }) => numberOr(costBps)],
     ['requests to the conversion desk', ({ requests }) => numberText(requests)],
+    ...elsewhereRows(
+      major,
+      models.flatMap(({ hedges }) => hedges?.elsewhere ?? []),
+    ),
     ...[...new Set(models.flatMap(({ hedges }) => hedges?.notDone.map(({ reason }) => reason) ?? []))]
       .slice(0, REASONS_SHOWN)
       .map(
@@ -247,6 +279,11 @@ function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownMode
   return html`<p>
       The bot hedges inventory beyond the band by the cheapest route within the cost limit. The CSV file lists every
       hedge with all compared routes.
+      ${
+        hedge === undefined
+          ? ''
+          : `Orders on the other exchange executed against the recorded levels of ${hedgeTapeText(hedge)}.`
+      }
     </p>
     ${table(
       html`<tr>

@@ -7,15 +7,18 @@ import {
   type MarkoutCurve,
   type Money,
   type Side,
+  type Snapshot,
 } from '../../src/core/index.ts';
 import type { DataFlaw, Gap, WideHours } from '../../src/tape/index.ts';
 import type { Missing } from '../collect/missingQuotes.ts';
 import type { Collected, LevelOrders } from '../collect/collect.ts';
 import type { Durations } from '../collect/distributions.ts';
 import { short, shortOrNull } from '../../src/pages/index.ts';
+import type { HedgeTape } from '../hedged/hedgedBook.ts';
 import { headlineOf, type AccountTotal, type Headline } from './headline.ts';
 import { daysOf, partsOf, periodsOf, type Parts, type Period } from './periods.ts';
 import { seriesOf, type Series } from './series.ts';
+import type { HedgedElsewhere } from '../replay/hedging.ts';
 import type { ReplayResult } from '../replay/replay.ts';
 
 /** Report of one backtest. Equal tapes, configurations, seeds and options give equal reports, except `made`. */
@@ -62,11 +65,16 @@ export type BacktestReport = {
   readonly fitted?: { readonly hash: string; readonly fallback: string | null };
   /** Fill model file and the SHA-256 hash of its text; absent without such a file. */
   readonly fillModel?: { readonly file: string; readonly sha256: string };
+  /** Recording on which the bot hedged; absent if there was none. */
+  readonly hedge?: HedgeTapeReport;
   /** Runs with other request latencies, shortest first; absent without a latency sweep. */
   readonly latencySweep?: readonly SweptLatency[];
   /** Hash over the hashes of all models. */
   readonly hash: string;
 };
+
+/** Recording of the other exchange on which a bot hedged, with its taker fee and its latency each way. */
+export type HedgeTapeReport = Omit<HedgeTape, 'tape'>;
 
 /** Run of `model` with another latency of requests and answers: `latencyMs`, constant and each way. */
 export type SweptLatency = { readonly latencyMs: number } & Pick<
@@ -172,6 +180,26 @@ export type HedgeReport = {
   readonly cost: string;
   readonly costBps: number | null;
   readonly notDone: readonly { readonly reason: string; readonly hedges: number }[];
+  /** Hedges on the other exchange; absent if the run had none. */
+  readonly elsewhere?: ElsewhereReport;
+};
+
+/**
+ * Hedges on the other exchange. `volume`, fees and holdings are in the currencies of its book. Hedge debt at the end is in
+ * the base currency, drift in the quote currency there; their values are in the quote currency of the bot's book, `null`
+ * if the rate is unknown.
+ */
+export type ElsewhereReport = {
+  readonly exchange: string;
+  readonly hedges: number;
+  readonly executions: number;
+  readonly volume: { readonly major: string; readonly minor: string };
+  readonly fees: Readonly<Record<string, string>>;
+  readonly holdings: Readonly<Record<string, string>>;
+  readonly debt: string;
+  readonly debtValue: string;
+  readonly drift: string;
+  readonly driftValue: string | null;
 };
 
 export type Waits = { readonly medianSeconds: number | null; readonly p90Seconds: number | null };
@@ -305,9 +333,10 @@ export function reportOf(
   };
 }
 
-function hedgesOf({ hedged }: ReplayResult): HedgeReport | null {
+function hedgesOf({ hedged, snapshot }: ReplayResult): HedgeReport | null {
   if (hedged === null) return null;
   const { requests, begun, completed, major, minor, cost, reasons } = hedged;
+  const elsewhere = elsewhereOf(hedged.elsewhere, snapshot.elsewhere);
   const traded = approximately(minor);
   return {
     requests,
@@ -317,6 +346,20 @@ function hedgesOf({ hedged }: ReplayResult): HedgeReport | null {
     cost: textOfMoney(cost),
     costBps: traded > 0 ? short((approximately(cost) / traded) * 10_000) : null,
     notDone: reasons,
+    ...(elsewhere !== null && { elsewhere }),
+  };
+}
+
+function elsewhereOf(of: HedgedElsewhere | null, figures: Snapshot['elsewhere']): ElsewhereReport | null {
+  if (of === null || figures === null) return null;
+  const { name, hedges, executions, traded, fees, holdings } = of;
+  const texts = (sums: ReadonlyMap<string, Money>) =>
+    Object.fromEntries([...sums].map(([currency, sum]) => [currency, textOfMoney(sum)]));
+  return {
+    ...{ exchange: name, hedges, executions, fees: texts(fees), holdings: texts(holdings) },
+    volume: { major: textOfMoney(traded.major), minor: textOfMoney(traded.minor) },
+    ...{ debt: textOfMoney(figures.debt), debtValue: textOfMoney(figures.debtValue) },
+    ...{ drift: textOfMoney(figures.drift), driftValue: figures.driftValue && textOfMoney(figures.driftValue) },
   };
 }
 

@@ -165,6 +165,7 @@ test('each number of a report is that of its own field of the run, in its own un
     },
     hedged: {
       ...{ requests: 41, begun: 42, completed: 43, major: moneyOf('4.4'), minor: moneyOf('450'), cost: moneyOf('9') },
+      elsewhere: null,
       reasons: [{ reason: 'why', hedges: 46 }],
     },
     haltedBecause: 'a halt',

@@ -7,6 +7,7 @@ import {
   sweptLatency,
   type BacktestReport,
   type FillModelFile,
+  type HedgeTape,
   type ModelName,
   type ReplayOptions,
   type ReplayReport,
@@ -21,6 +22,7 @@ import type { FittedFile } from '../../../src/wiring/fitted/fittedFile.ts';
 import { withoutPlace } from '../../../src/wiring/place.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withRequests, type LatencyFlags } from './latencyFlags.ts';
+import { hedgeTapeProblem, requireBothAccounts, withHedgeTape } from './hedgedElsewhere.ts';
 import { notSimulated } from './notSimulated.ts';
 import { missingReference, recordedElsewhere } from './recordedReference.ts';
 import { recordedRoutes, untestedRoutes, type ReferenceTapes } from './hedgeRoutes.ts';
@@ -50,6 +52,8 @@ export type BacktestOptions = {
   readonly from?: 'levels' | 'orders';
   /** Recordings of the books that the configured reference and hedge routes use. */
   readonly reference?: ReferenceTapes;
+  /** Recording of the other exchange, on which the bot hedges; absent if the bot does not hedge there. */
+  readonly hedge?: HedgeTape | null;
   readonly latencies: Latencies;
   /** Latency flags as the operator entered them, for the report. */
   readonly latencyText: LatencyFlags;
@@ -68,8 +72,11 @@ export type BacktestOptions = {
 export async function backtest(options: BacktestOptions): Promise<BacktestReport> {
   const { models, seed, latencies, latencyText, threads, files } = options;
   const { progress } = options;
-  const config = withoutPlace(options.config);
-  const unsimulated = notSimulated(options.config);
+  const hedge = options.hedge ?? null;
+  const config = hedge === null ? withoutPlace(options.config) : options.config;
+  const unsimulated = notSimulated(options.config, hedge !== null);
+  const unfit = hedge && hedgeTapeProblem(config, hedge);
+  if (unfit !== null) throw new UsageError(`--hedge-tape: ${unfit}`);
   const { since, until } = options.time ?? {};
   const whole =
     options.tape ?? (await withProgress(progress, 'recording the flow', onShare => flowOf(options, onShare)));
@@ -86,12 +93,14 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const span = { from: Math.max(since ?? recorded.from, recorded.from), to };
   const gaps = gapsOf(given).filter(gap => gap.to > span.from);
   const account = simulatedAccountOf(config, instrument, firstTicks);
-  const reference = options.reference ?? new Map<string, Tape>();
+  const passed = options.reference ?? new Map<string, Tape>();
+  const reference = hedge === null ? passed : withHedgeTape(config, passed, hedge);
   const elsewhere = recordedElsewhere(config, reference, span) ?? undefined;
   const noReference = missingReference(config, reference);
   const routes = recordedRoutes(config, reference, span);
   const untested = untestedRoutes(config, routes);
-  const shared = { config, instrument, gaps, ...span, seed, ...account, elsewhere, routes };
+  const both = hedge && requireBothAccounts(config, account.balances, hedge, span, elsewhere);
+  const shared = { config, instrument, gaps, ...span, seed, ...account, ...both, elsewhere, routes };
   const used = new Set([
     ...(elsewhere?.mids ?? []).map(({ book }) => book),
     ...routes.map(({ instrument: { symbol } }) => symbol),
@@ -120,6 +129,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     minor: instrument.minor,
     tape: { source, hash, dirt: [...flaws, ...replayedFlaws(reports), ...untested], gaps },
     ...(others.length > 0 && { reference: others }),
+    ...(hedge !== null && { hedge: { name: hedge.name, feeBps: hedge.feeBps, latencyMs: hedge.latencyMs } }),
     ...(noReference !== null && { noReference }),
     ...(untested.length + unsimulated.length > 0 && {
       noRoutes: [...untested.map(({ done }) => done), ...unsimulated],

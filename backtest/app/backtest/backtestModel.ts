@@ -19,6 +19,7 @@ import {
   type LatencySpec,
   type MarketRows,
   type ModelName,
+  type OtherExchangeOptions,
   type ReplayOptions,
   type ReplayReport,
   type SideBySideOptions,
@@ -37,7 +38,7 @@ import { withRecordedSource } from './recordedReference.ts';
 import { StrategyFileError } from '../../../strategies/index.ts';
 import { engineOf, hedgePlanOf } from '../../../src/wiring/bot.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { withoutPlace } from '../../../src/wiring/place.ts';
+import { placeTermsOf, withoutPlace } from '../../../src/wiring/place.ts';
 import { openCsv, type CsvOutput, type CsvPaths } from './csvFiles.ts';
 
 export type Latencies = {
@@ -71,6 +72,8 @@ export type ModelJob = {
   readonly elsewhere?: ExternalReferenceOptions | undefined;
   /** Recordings of the books for hedges over third currencies. */
   readonly routes?: readonly RecordedBests[];
+  /** Other exchange with hedges; if omitted, the bot does not hedge there. */
+  readonly otherExchange?: OtherExchangeOptions | undefined;
 };
 
 /** Rows in memory, or a stored tape that is read in a sliding window. */
@@ -161,8 +164,10 @@ function modelOfJob({ model, fitted, instrument, seed }: ModelJob, rows: MarketR
 /** Returns the options of the replay of a job over its rows. */
 export function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
   const { instrument, latencies, seed } = job;
-  // A replay has no account on another exchange, so hedges on another exchange are removed from the configuration.
-  const config = withoutPlace(job.config);
+  const { otherExchange: exchange } = job;
+  // Without a recording of the other exchange, a replay has no account there.
+  const config = exchange === undefined ? withoutPlace(job.config) : job.config;
+  const place = exchange && placeTermsOf(config);
   const draws = (salt: number, spec: LatencySpec) => travel(spec, randomOf(seed ^ salt));
   const setup = hedgePlanOf(config);
   return {
@@ -179,6 +184,7 @@ export function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
       setup,
       desk: { ...simulatedDeskOf(config, seed ^ 0xde), beside: job.routes ?? [] },
       orders: { instance: config.instance, run: RUN },
+      ...(place && exchange && { place: { ...place, exchange } }),
     },
   };
 }

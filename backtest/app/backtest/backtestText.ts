@@ -2,6 +2,7 @@
 import { counted } from '../../../src/core/index.ts';
 import { gainText, numberText } from '../../../src/pages/index.ts';
 import {
+  hedgeTapeText,
   longest,
   longestText,
   mainModel,
@@ -21,18 +22,21 @@ const DAYS_SHOWN = 31;
  * reasons for missing quotes, and the results by day. The last lines show the results at other latencies.
  */
 export function describeBacktest(report: BacktestReport): string {
-  const { book, tape, models, reference, noReference, noRoutes = [], minor, latencySweep = [], fitted } = report;
+  const { book, tape, models, reference, hedge, noReference, noRoutes = [], minor, latencySweep = [], fitted } = report;
   const main = mainOf(models);
   return [
     `${book} on ${tape.source}`,
     ...(reference ?? []).map(other => `  reference ${other.book} on ${other.source}`),
+    ...(hedge === undefined ? [] : [`  hedges on ${hedgeTapeText(hedge)}`]),
     ...(noReference === undefined ? [] : [`  ${noReference}`]),
     ...noRoutes.map(line => `  ${line}`),
     ...(fitted === undefined || fitted.fallback === null ? [] : [`  fitted works like expected: ${fitted.fallback}`]),
     ...shownModels(models).map(({ label, fills, pnl, hedges, haltedBecause, strategyFault }) => {
       const gain = (text: string): string => gainText(text, minor);
       const hedging =
-        hedges === null ? '' : `, hedging ${gain(pnl.hedging)} (${counted(hedges.completed, 'conversion')})`;
+        hedges === null
+          ? ''
+          : `, hedging ${gain(pnl.hedging)} (${counted(hedges.completed, hedges.elsewhere ? 'hedge' : 'conversion')})`;
       const parts = `spread ${gain(pnl.spread)}, inventory ${gain(pnl.inventory)}, fees ${gain(pnl.fees)}${hedging}`;
       const halted = haltedBecause === null ? '' : `; halted: ${haltedBecause}`;
       const fault = strategyFault === undefined ? '' : `; did not quote as it should: ${strategyFault}`;

@@ -55,13 +55,18 @@ export function requireOverlap<T extends Pick<RecordedBests, 'at' | 'to' | 'sour
   book: string,
   found: T,
 ): T {
+  const problem = overlapProblem(span, found);
+  if (problem === null) return found;
+  throw new UsageError(`--reference ${book}: ${found.source} ${problem}`);
+}
+
+/** Returns why a recording does not overlap `span`, as text after its name; `null` if it does. */
+export function overlapProblem(span: Span, found: Pick<RecordedBests, 'at' | 'to'>): string | null {
   const from = found.at[0] ?? Infinity;
-  if (from <= span.to && found.to >= span.from) return found;
+  if (from <= span.to && found.to >= span.from) return null;
   const when = (at: number) => new Date(at).toISOString();
   const prices = Number.isFinite(from) ? `prices from ${when(from)} to ${when(found.to)}` : 'no prices';
-  throw new UsageError(
-    `--reference ${book}: ${found.source} has ${prices}, but the tape covers ${when(span.from)} to ${when(span.to)}; use a recording of the tape's hours`,
-  );
+  return `has ${prices}, but the tape covers ${when(span.from)} to ${when(span.to)}; use a recording of the tape's hours`;
 }
 
 /** Returns the hedge routes without recordings, as data flaws. */

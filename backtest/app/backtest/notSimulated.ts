@@ -3,9 +3,12 @@ import { marketBooksOf, recordedBooksOf, type Config } from '../../../src/config
 
 /**
  * Returns a sentence for each section of the configuration that has no effect in a replay, or a different effect than
- * in a live run.
+ * in a live run. `isHedged`: whether a recording of the other exchange executes the hedges there.
  */
-export function notSimulated({ exchange, hedge, rfqReference, reference }: Config): readonly string[] {
+export function notSimulated(
+  { exchange, hedge, rfqReference, reference }: Config,
+  isHedged = false,
+): readonly string[] {
   const sources = reference?.sources ?? [];
   const [first] = sources;
   return [
@@ -20,7 +23,9 @@ export function notSimulated({ exchange, hedge, rfqReference, reference }: Confi
     ...(hedge?.elsewhere === undefined
       ? []
       : [
-          'hedge.elsewhere: hedges on the other exchange are not simulated; inventory.target is ignored, and the opening balance is the target',
+          isHedged
+            ? 'hedge.elsewhere: orders do not change the recorded book of the other exchange; its rejections, lost answers and transfers are not simulated'
+            : 'hedge.elsewhere: hedges on the other exchange are not simulated; inventory.target is ignored, and the opening balance is the target',
         ]),
     ...(rfqReference === undefined
       ? []

@@ -36,7 +36,8 @@ export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: S
   const { legs, everyMs } = elsewhere;
   const [feed] = liveSourcesOf(withRecordedSource(config))?.feeds ?? [];
   if (feed === undefined) return { legs, mids, everyMs };
-  return { legs, mids, everyMs: Math.min(everyMs, SOURCE_EVERY_MS), feed: feed.key };
+  const source = config.reference?.sources?.[0]?.name;
+  return { legs, mids, everyMs: Math.min(everyMs, SOURCE_EVERY_MS), feed: feed.key, ...(source && { source }) };
 }
 
 /** Interval between reads of a recorded price source, in ms. It is short, because a live source pushes its prices. */

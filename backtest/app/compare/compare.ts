@@ -12,6 +12,7 @@ import {
   type ComparedVerdict,
   type Comparison,
   type ExternalReferenceOptions,
+  type HedgeTape,
   type Measured,
   type ModelName,
   type ReplayOptions,
@@ -23,6 +24,7 @@ import { approximately, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { calibrationOf, imbalanceOf, KIND, loadStoredTape, type Tape } from '../../../src/tape/index.ts';
 import { ownFees, replayedFlaws, simulatedAccountOf, withVenueFees, type VenueFees } from '../backtest/backtest.ts';
+import { bothAccountsOf, hedgeTapeProblemOf, withHedgeTape } from '../backtest/hedgedElsewhere.ts';
 import { recordedRoutes, routeBooks } from '../backtest/hedgeRoutes.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { modelRunner, type ModelRunner } from '../backtest/backtestThreads.ts';
@@ -65,6 +67,8 @@ export type CompareOptions = {
   readonly tiers: readonly TierName[];
   /** Fees of another exchange, which replace every fee tier. */
   readonly venueFees?: VenueFees;
+  /** Recording of the other exchange, on which bots with `hedge.elsewhere` hedge; absent if no bot hedges there. */
+  readonly hedge?: HedgeTape | null;
   /** Whether to run bots even if the first part of a recording advises against quoting. */
   readonly anyway: boolean;
   /** Number of starts of each run at the first fee tier, spread evenly over an hour. 1: only the first start. */
@@ -94,6 +98,9 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   const { configs, models, riskPerHour, calibratedShare, latencyText, seed } = options;
   const given = configs.length === 0 ? null : givenSetups(configs).map(one => atFees(one, options));
   refuseTiers(given ?? [], options);
+  const { hedge = null } = options;
+  const unfit = hedge && hedgeTapeProblemOf(given ?? [], hedge);
+  if (unfit !== null) throw new UsageError(`--hedge-tape: ${unfit}`);
   const { found, leftOut } = await findTapes(options.paths, options.progress, options.session);
   const prepared: Prepared[] = [];
   const unprepared: LeftOut[] = [];
@@ -120,6 +127,7 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   return {
     made: { puntas: options.version, node: process.versions.node },
     ...latencyText,
+    ...(hedge !== null && { hedge: { name: hedge.name, feeBps: hedge.feeBps, latencyMs: hedge.latencyMs } }),
     seed,
     models,
     riskPerHour: given === null ? riskPerHour : null,
@@ -219,7 +227,7 @@ function givenFor(
   if (('options' in given ? given.tape : given).quotesOnly) return WITHOUT_AMOUNTS;
   const market = marketOf(given, options);
   const planAt = (tierName: TierName, tier?: FeeTier): readonly Planned[] =>
-    fitting.map(setup => plan(setup, tierName, market, tier, all));
+    fitting.map(setup => plan(setup, tierName, market, tier, all, options.hedge));
   const from = Math.max(options.time?.since ?? market.span.from, market.span.from);
   return { name, given, market, planAt, from, measured: null, verdicts: [] };
 }
@@ -234,6 +242,7 @@ function plan(
   { instrument, firstTicks, span }: RecordedMarket,
   tier?: FeeTier,
   all: readonly FoundTape[] = [],
+  hedgeTape: HedgeTape | null = null,
 ): Planned {
   const { config } = setup;
   if (config === null)
@@ -245,18 +254,21 @@ function plan(
       notRun: setup.notRun,
       declined: null,
     };
+  const hedge = config.hedge?.elsewhere === undefined ? null : hedgeTape;
   const account = simulatedAccountOf(config, instrument, firstTicks);
   const fees: ReplayOptions['fees'] =
     tier === undefined || ownFees(config) !== null ? account.fees : { tiers: [tier], volume30d: '0' };
   const { makerRate } = new Fees(instrument, fees);
   const planned = { setup, tier: name, feeBps: makerRate / 1e4, declined: null };
-  const elsewhere = elsewhereIn(config, all, span);
+  const elsewhere = elsewhereIn(config, all, span, hedge);
+  const reference = typeof elsewhere === 'object' ? elsewhere : undefined;
+  const both = hedge && bothAccountsOf(config, account.balances, hedge, span, reference);
   const routes = recordedRoutes(config, tapesOf(routeBooks(config), all, span), span);
-  const problem = edgeProblem(config, makerRate) ?? (typeof elsewhere === 'string' ? elsewhere : null);
-  return problem === null
+  const problem = edgeProblem(config, makerRate) ?? [elsewhere, both].find(found => typeof found === 'string') ?? null;
+  return problem === null && typeof both !== 'string'
     ? {
         ...planned,
-        account: { ...account, fees, ...(typeof elsewhere === 'object' && { elsewhere }), routes },
+        account: { ...account, ...both, fees, ...(reference && { elsewhere: reference }), routes },
         notRun: null,
       }
     : { ...planned, account: null, notRun: problem };
@@ -270,11 +282,13 @@ function elsewhereIn(
   config: Config,
   all: readonly FoundTape[],
   span: RecordedMarket['span'],
+  hedge: HedgeTape | null,
 ): ExternalReferenceOptions | string | undefined {
   const books = externalReferenceOf(config)?.legs.map(({ book }) => book) ?? [];
   // Recordings of the traded book are excluded: they do not name their exchange, so one may be the tape itself.
-  const others = books.filter(book => book !== config.book);
-  const tapes = tapesOf(others, all, span);
+  const others = books.filter(book => book !== config.book && book !== hedge?.tape.instrument.symbol);
+  const found = tapesOf(others, all, span);
+  const tapes = hedge === null ? found : withHedgeTape(config, found, hedge);
   if (books.length > 0 && tapes.size === books.length) return recordedElsewhere(config, tapes, span) ?? undefined;
   if (missingReference(config, new Map()) === null) return undefined;
   const missing = books.filter(book => !tapes.has(book));

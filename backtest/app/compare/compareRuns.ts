@@ -29,7 +29,7 @@ export type Planned = {
   readonly tier: string;
   readonly feeBps: number;
   /** Account of the run; `null` if the bot cannot run at this tier. */
-  readonly account: Pick<ModelJob, 'fees' | 'balances' | 'elsewhere' | 'routes'> | null;
+  readonly account: Pick<ModelJob, 'fees' | 'balances' | 'elsewhere' | 'routes' | 'otherExchange'> | null;
   readonly notRun: string | null;
   readonly declined: string | null;
 };
@@ -170,7 +170,7 @@ export function comparedRun(
       ...crossed,
       ...remarksOf(models, of.flaws),
       ...untested,
-      ...(config === null ? [] : notSimulated(config)),
+      ...(config === null ? [] : notSimulated(config, account?.otherExchange !== undefined)),
       ...(of.isGiven || tier === 'config' || config === null || ownFees(config) === null ? [] : [OWN_FEES]),
     ],
   };

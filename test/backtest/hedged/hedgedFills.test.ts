@@ -1,24 +1,10 @@
 /** Fills around a price elsewhere, by hand: who is met, at which price, and what the hedge brings to the digit. */
 import { describe, expect, test } from 'vitest';
-import { amount, moneyOf, price, textOfMoney, type Amount } from '../../../src/core/index.ts';
-import { finishTape, SIDE, TapeBuilder, type LogSeconds, type Tape } from '../../../src/tape/index.ts';
+import { moneyOf, textOfMoney, type Amount } from '../../../src/core/index.ts';
+import type { LogSeconds, Tape } from '../../../src/tape/index.ts';
+import { handMadeTape, type Row } from '../handMadeTape.ts';
 import { hedgedFills, type HedgedFillsOptions } from '../../../backtest/hedged/hedgedFills.ts';
-import { RecordedPrice } from '../../../backtest/hedged/recordedPrice.ts';
-
-type Row =
-  | readonly [at: number, kind: 'bid' | 'ask', ticks: number, lots: number]
-  | readonly [at: number, kind: 'buy' | 'sell', ticks: number, lots: number];
-
-/** A tape of levels and trades, with a tick of 1 and a lot of 10^-8. */
-function tapeOf(rows: readonly Row[]): Tape {
-  const builder = new TapeBuilder();
-  for (const [at, kind, ticks, lots] of rows) {
-    if (kind === 'bid' || kind === 'ask')
-      builder.level(at, at, kind === 'bid' ? SIDE.buy : SIDE.sell, price(ticks), amount(lots));
-    else builder.trade(at, at, kind === 'buy' ? SIDE.buy : SIDE.sell, price(ticks), amount(lots));
-  }
-  return finishTape({ source: 'by hand', book: 'btc_mxn', tick: '1', depth: 5, columns: builder.columns() });
-}
+import { RecordedPrice } from '../../../backtest/rows/recordedPrice.ts';
 
 const zeros: LogSeconds = { from: 0, values: new Float64Array(3_600) };
 
@@ -37,7 +23,12 @@ const quotedBook: readonly Row[] = [
 
 function fills(quoted: readonly Row[], hedge: readonly Row[] = hedgeBook, of: Partial<HedgedFillsOptions> = {}) {
   const { fitted, heldOut } = hedgedFills({
-    ...{ quoted: tapeOf([...quotedBook, ...quoted]), hedge: tapeOf(hedge), difference: zeros, basis: zeros },
+    ...{
+      quoted: handMadeTape([...quotedBook, ...quoted]),
+      hedge: handMadeTape(hedge),
+      difference: zeros,
+      basis: zeros,
+    },
     ...{ distances: [50], lots: 10 as Amount, latencyMs: 25, hedgeLatencyMs: 100, resolutionMs: 0 },
     ...{ horizonsS: [0, 300], split: 0, blockMs: 600_000, ...of },
   });
@@ -130,7 +121,12 @@ describe('an order at 50 bps from the price elsewhere', () => {
 test('the position in pairs is what one side has more than the other, in orders', () => {
   const positions = (rows: readonly Row[]) =>
     hedgedFills({
-      ...{ quoted: tapeOf([...quotedBook, ...rows]), hedge: tapeOf(hedgeBook), difference: zeros, basis: zeros },
+      ...{
+        quoted: handMadeTape([...quotedBook, ...rows]),
+        hedge: handMadeTape(hedgeBook),
+        difference: zeros,
+        basis: zeros,
+      },
       ...{ distances: [50], lots: 10 as Amount, latencyMs: 25, hedgeLatencyMs: 100, resolutionMs: 0 },
       ...{ horizonsS: [0], split: 0, blockMs: 600_000 },
     }).positionMax;
@@ -141,7 +137,7 @@ test('the position in pairs is what one side has more than the other, in orders'
 });
 
 test('the value of a hedge is exact, and rounded against the bot', () => {
-  const book = new RecordedPrice(tapeOf(hedgeBook));
+  const book = new RecordedPrice(handMadeTape(hedgeBook));
   book.moveTo(0);
   const base = moneyOf('0.000000070000000001');
   const [sold, bought] = (['sell', 'buy'] as const).map(side => book.executed(side, base));
@@ -154,7 +150,7 @@ test('the value of a hedge is exact, and rounded against the bot', () => {
 });
 
 test('prices are unknown in gaps, when they are old, and when the book is crossed', () => {
-  const rows = tapeOf([...hedgeBook, [5_000, 'bid', 10_015, 1], [6_000, 'bid', 10_015, 0]]);
+  const rows = handMadeTape([...hedgeBook, [5_000, 'bid', 10_015, 1], [6_000, 'bid', 10_015, 0]]);
   const known = (at: number, tape: Tape = rows): boolean => {
     const book = new RecordedPrice(tape);
     book.moveTo(at);

@@ -1,7 +1,7 @@
 /** Price of a recording at a time that only moves forward: the book, or the last trade of a recording without a book. */
 import { money, opposite, type Millis, type Money, type Side } from '../../src/core/index.ts';
 import { KIND, RecordedBook, type RecordedSide, type Tape } from '../../src/tape/index.ts';
-import { GapIterator } from '../rows/gapIterator.ts';
+import { GapIterator } from './gapIterator.ts';
 
 /** Data from which prices are known: levels with amounts, best prices without amounts, or only the last trade. */
 export type PriceKind = 'depth' | 'best prices' | 'last trades';
@@ -26,6 +26,7 @@ export class RecordedPrice {
   #row = 0;
   #lastTrade = 0;
   #at: Millis = -Infinity;
+  #changes = 0;
   #now: Millis = -Infinity;
 
   constructor(tape: Tape) {
@@ -47,7 +48,17 @@ export class RecordedPrice {
 
   /** Lots at the best ask for a buyer and at the best bid for a seller; Infinity if the recording has no amounts. */
   bestLots(side: Side): number {
-    return this.kind === 'depth' ? this.#levelsFor(side).amountAt(0) : Infinity;
+    return this.kind === 'depth' ? this.levelsFor(side).amountAt(0) : Infinity;
+  }
+
+  /** Time of the latest row; -Infinity before the first row. */
+  get at(): Millis {
+    return this.#at;
+  }
+
+  /** Number of rows so far that changed the book. Two cursors of one recording with equal numbers show one book. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** Time of the next row; Infinity after the last row. */
@@ -62,7 +73,10 @@ export class RecordedPrice {
     for (; this.#row < columns.length && columns.at[this.#row]! <= at; this.#row++) {
       this.#at = columns.at[this.#row]!;
       if (columns.kind[this.#row] === KIND.trade) this.#lastTrade = columns.price[this.#row]!;
-      else this.#book.apply(this.#row);
+      else {
+        this.#book.apply(this.#row);
+        this.#changes++;
+      }
     }
     this.#now = Math.max(this.#now, at);
   }
@@ -89,7 +103,7 @@ export class RecordedPrice {
     const executedFor = (product: bigint): Money => money((product + (side === 'buy' ? ONE - 1n : 0n)) / ONE);
     if (this.kind !== 'depth')
       return { value: executedFor(valueAt(side === 'sell' ? this.bid : this.ask, base)), isWithinDepth: true };
-    const levels = this.#levelsFor(side);
+    const levels = this.levelsFor(side);
     let left: bigint = base;
     let product = 0n;
     let worst = 0;
@@ -103,7 +117,8 @@ export class RecordedPrice {
     return { value: executedFor(product + valueAt(worst, left)), isWithinDepth: left === 0n };
   }
 
-  #levelsFor(side: Side): RecordedSide {
+  /** Returns the levels that an order of this side takes, best price first. */
+  levelsFor(side: Side): RecordedSide {
     return opposite(side) === 'buy' ? this.#book.bids : this.#book.asks;
   }
 }
