@@ -76,6 +76,11 @@ export type Collected = {
   readonly drawdown: { readonly most: Money; readonly at: Millis | null };
   readonly returns: Returns;
   readonly markouts: readonly MarkoutCurve[];
+  /**
+   * Value of the hedges on the other exchange at the mid price 60 s later, after their fees, in the quote currency; 0 if
+   * there are none. A hedge without a known mid price counts with the mean of the others.
+   */
+  readonly hedgesAfterMinute: number;
   readonly levels: readonly LevelOrders[];
   readonly queued: Durations;
   /** Time in ms at each position in lots. */
@@ -104,6 +109,7 @@ const SERIES = {
   inventory: 'last',
   fees: 'last',
   kept60: 'sum',
+  hedged60: 'sum',
   hedging: 'last',
   drawdown: 'max',
   position: 'last',
@@ -129,6 +135,8 @@ type ProfitNumbers = Readonly<Record<'profit' | 'spread' | 'inventory' | 'fees' 
 
 /** Sampling interval in ms; shares of time are shares of samples. */
 const LOOK_MS = 1000;
+/** Time after a fill at which its value is measured for the net after 60 s. */
+export const AFTER_SECONDS = 60;
 
 export class Collector implements Watcher {
   dueAt: Millis;
@@ -145,9 +153,13 @@ export class Collector implements Watcher {
   readonly #spreadHours = new SpreadHours();
   readonly #markouts = new Markouts({
     onMarkout: (horizon, bps, value, at) => {
-      if (horizon === 60) this.#series.put('kept60', at, (bps * value) / 10_000);
+      if (horizon === AFTER_SECONDS) this.#series.put('kept60', at, (bps * value) / 10_000);
     },
   });
+  /** Markouts of the hedges on the other exchange; `null` before the first one. */
+  #hedgeMarkouts: Markouts | null = null;
+  /** Approximate value of these hedges, of those with a known mid price 60 s later, and the gain of the latter by then. */
+  readonly #hedges = { value: 0, known: 0, gain: 0 };
   readonly #series: Buckets<SeriesName>;
   readonly #returns: Returns;
   readonly #positionTime: TimeByValue;
@@ -210,6 +222,7 @@ export class Collector implements Watcher {
     const known = bid > 0 && ask < last && !this.#gaps.isIn(at);
     const midTicks = known ? (bid + ask) / 2 + this.#options.base : 0;
     this.#markouts.advanceTo(at, midTicks);
+    this.#hedgeMarkouts?.advanceTo(at, midTicks);
     if (at >= this.#lookAt) {
       if (known) this.#position.mark(2 * midTicks);
       this.#sample(at, midTicks, known ? ask - bid : 0, ownBid, ownAsk);
@@ -271,6 +284,30 @@ export class Collector implements Watcher {
     return money(before - this.#position.profit().hedging);
   }
 
+  /**
+   * Books an execution on the other exchange as `converted` does, and measures its value 60 s later, because the mid
+   * price after a fill moves the values of the fill and of its hedge in opposite directions.
+   */
+  hedgedElsewhere(major: Money, minor: Money, at: Millis, mid: number): Money {
+    const cost = this.converted(major, minor, at, mid);
+    const [base, value] = [Math.abs(approximately(major)), Math.abs(approximately(minor))];
+    if (!(base > 0 && value > 0)) return cost;
+    this.#hedgeMarkouts ??= new Markouts({
+      onMarkout: (horizon, bps, weight, filledAt) => {
+        if (horizon !== AFTER_SECONDS) return;
+        const gain = (bps * weight) / 10_000;
+        this.#hedges.known += weight;
+        this.#hedges.gain += gain;
+        this.#series.put('hedged60', filledAt, gain);
+      },
+    });
+    const midTicks = mid === 0 ? 0 : mid / 2 + this.#options.base;
+    this.#hedges.value += value;
+    this.#hedgeMarkouts.fill(at, major > 0n ? 'buy' : 'sell', null, value / base / this.#tick, value, midTicks);
+    this.#schedule();
+    return cost;
+  }
+
   /** Removes and returns the fee rate of the oldest execution whose notice the bot had not received. */
   takeCharged(): number {
     const rate = this.#charged.shift();
@@ -316,6 +353,7 @@ export class Collector implements Watcher {
       drawdown: { most: money(this.#fall), at: this.#fallAt },
       returns: this.#returns,
       markouts: this.#markouts.curves(),
+      hedgesAfterMinute: this.#hedges.known > 0 ? (this.#hedges.gain * this.#hedges.value) / this.#hedges.known : 0,
       levels: this.#levels
         .map((level, i) => level.shown(sides[i < MARKOUT_LEVELS_MAX ? 0 : 1], (i % MARKOUT_LEVELS_MAX) + 1))
         .filter(({ rested }) => rested > 0),
@@ -475,7 +513,8 @@ export class Collector implements Watcher {
   }
 
   #schedule(): void {
-    this.dueAt = Math.min(this.#lookAt, this.#markouts.dueAt <= this.#options.to ? this.#markouts.dueAt : Infinity);
+    const due = Math.min(this.#markouts.dueAt, this.#hedgeMarkouts?.dueAt ?? Infinity);
+    this.dueAt = Math.min(this.#lookAt, due <= this.#options.to ? due : Infinity);
   }
 }
 

@@ -366,7 +366,7 @@ export class Hedging {
     const there = money(-sign * moneyOf(minor) - fee(quote));
     const cash = multiplyMoneyFloor(there, moneyOf(rate));
     const at = this.#clock.now();
-    const cost = this.#scene.collector.converted(base, cash, at, exchange.twiceMid);
+    const cost = this.#scene.collector.hedgedElsewhere(base, cash, at, exchange.twiceMid);
     this.#cashThere += cash;
     this.#quoteThere += there;
     this.#add({ at, major: base, minor: cash, cost });

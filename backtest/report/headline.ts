@@ -1,13 +1,12 @@
 /** Headline numbers of a report: profit with its uncertainty, volume and orders, and the gain of holding. */
 import { approximately, type Instrument, type MarkoutCurve } from '../../src/core/index.ts';
-import type { Collected, SeriesName } from '../collect/collect.ts';
+import { AFTER_SECONDS, type Collected, type SeriesName } from '../collect/collect.ts';
 import { paceOf, type Pace } from '../exchange/fees.ts';
 import type { ReplayResult } from '../replay/replay.ts';
 import { short, shortOrNull } from '../../src/pages/index.ts';
 import { cutUp, intervalOf, stretchesIn, type Interval, type Stretches } from './interval.ts';
 import type { Series } from './series.ts';
 
-export const AFTER_SECONDS = 60;
 const DAY = 86_400;
 
 /**
@@ -15,37 +14,41 @@ const DAY = 86_400;
  * other fills.
  */
 export function stretchesOf(
-  { series, profit }: Pick<Collected, 'series' | 'profit'>,
+  { series, profit, hedgesAfterMinute = 0 }: Pick<Collected, 'series' | 'profit'> & Partial<Collected>,
   net60s: { readonly total: number } | null,
   seconds: number,
 ): Stretches {
   const count = stretchesIn(seconds);
   const cut = (name: SeriesName, keep: 'sum' | 'last'): number[] => cutUp(series.column(name), keep, count);
-  const [kept, fees] = [cut('kept60', 'sum'), cut('fees', 'last')];
-  const all = kept.reduce((sum, x) => sum + x, 0);
-  const scale = net60s === null || all === 0 ? 0 : (net60s.total - approximately(profit.fees)) / all;
+  const [kept, fees, hedged] = [cut('kept60', 'sum'), cut('fees', 'last'), cut('hedged60', 'sum')];
+  const sumOf = (values: readonly number[]): number => values.reduce((sum, x) => sum + x, 0);
+  const [all, allHedged] = [sumOf(kept), sumOf(hedged)];
+  const ofFills = net60s === null ? 0 : net60s.total - approximately(profit.fees) - hedgesAfterMinute;
+  const scale = net60s === null || all === 0 ? 0 : ofFills / all;
+  const hedgeScale = net60s === null || allHedged === 0 ? 0 : hedgesAfterMinute / allHedged;
   return {
     seconds: count > 0 ? seconds / count : seconds,
     net: cut('profit', 'last').map(short),
-    after60: kept.map((x, i) => short(scale * x + fees[i]!)),
+    after60: kept.map((x, i) => short(scale * x + fees[i]! + hedgeScale * hedged[i]!)),
   };
 }
 
 /**
  * Returns the profit as if each fill had been closed at the mid price 60 s later. The profit is the mean markout minus
- * the fee, times the traded value (E8). Excludes hedges and later gains of the inventory. Returns `null` without a
- * known markout.
+ * the fee, times the traded value (E8), plus the value of hedges on the other exchange at that time (`hedges`). Excludes
+ * other hedges and later gains of the inventory. Returns `null` without a known markout.
  */
 export function netAfterMinute(
   markouts: readonly MarkoutCurve[],
   feesBps: number | null,
   traded: number,
+  hedges = 0,
 ): { readonly total: number; readonly fills: number } | null {
   const all = markouts.find(({ side, level }) => side === null && level === null);
   const at = all?.seconds.indexOf(AFTER_SECONDS) ?? -1;
   const mean = all?.bps[at] ?? null;
   if (mean === null || feesBps === null) return null;
-  return { total: short(((mean - feesBps) * traded) / 10_000), fills: all?.fills[at] ?? 0 };
+  return { total: short(((mean - feesBps) * traded) / 10_000 + hedges), fills: all?.fills[at] ?? 0 };
 }
 
 /** Headline numbers of a run, approximate; `null` if unknown. */
@@ -98,7 +101,7 @@ export function headlineOf(
     (size, held) => Math.max(size, Math.abs(held ?? 0)),
     0,
   );
-  const net60s = netAfterMinute(collected.markouts, feesBps, traded);
+  const net60s = netAfterMinute(collected.markouts, feesBps, traded, collected.hedgesAfterMinute);
   const stretches = stretchesOf(collected, net60s, seconds);
   return {
     netInterval: fills === 0 ? null : intervalOf(stretches.net),

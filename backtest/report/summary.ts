@@ -5,7 +5,7 @@
 import { counted } from '../../src/core/index.ts';
 import { isClosed, wideHoursText } from '../../src/tape/index.ts';
 import { durationText, minuteText, sumText } from '../../src/pages/index.ts';
-import { AFTER_SECONDS } from './headline.ts';
+import { AFTER_SECONDS } from '../collect/collect.ts';
 import { excludesZero } from './interval.ts';
 import { mainOf } from './mainModel.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';

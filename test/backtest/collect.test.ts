@@ -81,6 +81,7 @@ describe('stretches of time', () => {
           const series = new Buckets<SeriesName>(0, 1_000, {
             ...(Object.fromEntries(['profit', 'fees'].map(name => [name, 'last'])) as Record<SeriesName, Keep>),
             kept60: 'sum',
+            hedged60: 'sum',
           });
           let [fees, profit] = [0, 0];
           for (const { second, value, bps, fee, gain } of fills) {

@@ -1,6 +1,7 @@
 /** A backtest with hedges on a recording of another exchange: the live hedger, both clocks, both ledgers. */
 import { describe, expect, test } from 'vitest';
 import { hedgedFills } from '../../backtest/hedged/hedgedFills.ts';
+import { reportOf } from '../../backtest/index.ts';
 import { moneyOf, type Amount } from '../../src/core/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import { sized } from '../many.ts';
@@ -79,6 +80,11 @@ describe('a backtest with hedges on another exchange', () => {
     const [gain, loss] = [earned, lost].map(({ result }) => Number(result.collected.profit.total) / 1e18);
     expect(gain).toBeGreaterThan(0);
     expect(loss).toBeLessThan(0);
+    // A fill and its hedge are valued at one mid price, so the net after 60 s is the profit: nothing is held in between.
+    const { net60s, stretches } = reportOf(quoted.instrument, earned.result);
+    expect(Math.abs(net60s!.total / gain! - 1)).toBeLessThan(0.02);
+    expect(stretches.after60.reduce((sum, x) => sum + x, 0)).toBeCloseTo(net60s!.total, 4);
+    expect(reportOf(quoted.instrument, lost.result).net60s!.total).toBeLessThan(0);
   });
 });
 
