@@ -353,6 +353,7 @@ const SLOWER = [
   'backtest/app/scout/recordings',
   'backtest/app/shadow/shadow',
   'backtest/app/tapeStore/recordingFiles',
+  'backtest/app/tune/tuneHedged',
   'backtest/collect',
   'backtest/desk/strategyFileDesk',
   'backtest/fitted/fit',

@@ -120,7 +120,7 @@ function addBacktest(program: Command): void {
     .option('--seed <n>', 'random seed', seedNumber)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option('--fitted <file>', 'also run the fill model of puntas calibrate --fills')
-    .option('--fill-model <file>', 'also run the fill model in a TypeScript or JavaScript file')
+    .option('--fill-model <file>', 'also run the fill model in a file')
     .option('--from <rows>', 'replay levels or orders, if the recording has both')
     .addOption(
       new Option('--reference <book=dir>', 'recording of a reference or hedge-route book (repeatable)')
@@ -145,7 +145,7 @@ function addBacktest(program: Command): void {
     .option('--alone', 'several books: repeat the run with each book alone, with even shares', false)
     .option('--threads <n>', 'number of parallel runs (default: one per fill model)', threadNumber)
     .option('--out <path>', 'write NAME.html, or a folder with HTML, JSON and CSV')
-    .option('--no-strategy-files', 'refuse strategy files and fill model files')
+    .option('--no-strategy-files', 'refuse strategy and fill model files')
     .option('--json', 'print one JSON object', false)
     .action(async (options: BacktestFlags, self: Command) => {
       endWithParent();

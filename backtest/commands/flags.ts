@@ -126,17 +126,13 @@ const HEDGE_FEE_BPS = 10;
 export const hedgeFlags = (command: Command): Command =>
   command
     .option('--hedge-tape <path>', 'recording of the hedge exchange')
-    .option('--hedge-book <book>', 'book to use if --hedge-tape has several')
+    .option('--hedge-book <book>', 'book in --hedge-tape')
     .option('--hedge-fee <bps>', 'hedge taker fee (bps)', hedgeFeeFlag, HEDGE_FEE_BPS)
     .option('--hedge-latency-ms <n>', 'hedge exchange latency each way (ms)', latencyMsFlag, HEDGE_LATENCY_MS);
 
 /** Adds the flags of commands that value hedges without a hedger; a hedger has the cost in `hedge.elsewhere.backBps`. */
 export const hedgeCostFlags = (command: Command): Command =>
-  hedgeFlags(command).option(
-    '--hedge-back <bps>',
-    'cost of moving money back (bps; default: from -c, or 0)',
-    hedgeBackFlag,
-  );
+  hedgeFlags(command).option('--hedge-back <bps>', 'moving money back (bps; default: from -c, or 0)', hedgeBackFlag);
 
 /** Parses a fee in bps, from -1000 to 1000; negative for a rebate. */
 function hedgeFeeFlag(text: string): number {

@@ -2,7 +2,7 @@
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { tuningPage } from '../index.ts';
+import { tuningPage, type HedgeVenue } from '../index.ts';
 import { pageParts } from '../../src/wiring/outFiles.ts';
 import { EXIT } from '../../src/messages/exits.ts';
 import type { VenueFees } from '../app/backtest/backtest.ts';
@@ -12,14 +12,15 @@ import { describeTuning } from '../app/tune/tuneText.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { threadNumber } from '../../src/cli/terminal/flags.ts';
-import { venueFees, queueFlags } from './flags.ts';
+import { hedgeFlags, venueFees, queueFlags, type HedgeFlags } from './flags.ts';
+import { hedgeVenueOf } from './recordings.ts';
 import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
 import { print, printError } from '../../src/cli/terminal/output.ts';
 
-type TuneFlags = {
+type TuneFlags = HedgeFlags & {
   readonly config: string;
   readonly registry: string;
   readonly openHoldout: boolean;
@@ -39,7 +40,7 @@ type TuneFlags = {
  * opening of the holdout.
  */
 export function addTuneCommand(program: Command): void {
-  venueFees(program.command('tune'))
+  hedgeFlags(venueFees(program.command('tune')))
     .description('optimize parameters of a configuration on recordings')
     .requiredOption('-c, --config <file>', 'study file')
     .option('--registry <dir>', 'folder for the registry of all trials', 'reports/trials')
@@ -58,11 +59,17 @@ export function addTuneCommand(program: Command): void {
           ['threads'],
           'no effect with --queue, where each worker has its own --threads; remove the flag',
         );
+      if (flags.queue !== undefined)
+        refuseGiven(
+          self,
+          ['hedgeTape', 'hedgeBook', 'hedgeFee', 'hedgeLatencyMs'],
+          'not supported with --queue, because the workers do not have this recording; remove the flag, or --queue',
+        );
       const { out, yaml: file, anyway } = flags;
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       if (anyway && file === undefined) throw new UsageError('--anyway needs --yaml FILE');
-      const found = await tuned(flags);
+      const found = await tuned(flags, await hedgeVenueOf(flags, self));
       const { tuning } = found;
       const isWritten = writeTuning(found, flags, one => tuningPage(one, pageParts()));
       const lines = [
@@ -78,19 +85,14 @@ export function addTuneCommand(program: Command): void {
 }
 
 /** Runs the study in this process or on the workers of a queue. The queue is connected before any recording is read. */
-async function tuned({
-  config,
-  registry,
-  openHoldout,
-  threads,
-  queue: address,
-  tapes,
-  venueFees: fees,
-}: TuneFlags): Promise<Tuned> {
+async function tuned(
+  { config, registry, openHoldout, threads, queue: address, tapes, venueFees: fees }: TuneFlags,
+  hedge: HedgeVenue | null,
+): Promise<Tuned> {
   if (tapes !== undefined && address === undefined) throw new UsageError('--tapes needs --queue URL');
   const clock = realClock();
   const shared = { version: version(), by: whoami(), now: () => clock.now(), progress: progressBar() };
-  const options = { file: config, registry, openHoldout, threads, ...(fees && { venueFees: fees }), ...shared };
+  const options = { file: config, registry, openHoldout, threads, hedge, ...(fees && { venueFees: fees }), ...shared };
   if (address === undefined) return tune(options);
   const [{ openTrialQueue }, { place, store }] = await Promise.all([
     import('../app/queue/trialsOnQueue.ts'),

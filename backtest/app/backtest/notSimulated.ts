@@ -72,9 +72,18 @@ const UNSIMULATED: readonly string[] = [
   'rfqReference.capsSkew',
 ];
 
+/** Keys of `hedge.elsewhere` that change nothing in a replay with hedges on the other exchange. */
+const UNSIMULATED_HEDGED: readonly string[] = ['transferFeeMax', 'transferMax', 'transferWaitHours'].map(
+  key => `hedge.elsewhere.${key}`,
+);
+
 /**
  * Returns the entry of `UNSIMULATED` that is or contains the key at `path`; `null` if the key can have an effect in a
- * replay.
+ * replay. `isHedged`: whether a recording of the other exchange executes the hedges there.
  */
-export const unsimulatedKey = (path: string): string | null =>
-  UNSIMULATED.find(key => path === key || path.startsWith(`${key}.`)) ?? null;
+export function unsimulatedKey(path: string, isHedged = false): string | null {
+  const keys = isHedged
+    ? [...UNSIMULATED.filter(key => key !== 'hedge.elsewhere'), ...UNSIMULATED_HEDGED]
+    : UNSIMULATED;
+  return keys.find(key => path === key || path.startsWith(`${key}.`)) ?? null;
+}

@@ -56,8 +56,9 @@ function parameterOf(key: string, keys: ParameterKeys): SpaceParameter {
 
 /**
  * Returns the problems of a study's parameters with the configuration `base`, each with its path in the study's YAML.
+ * `isHedged`: whether a recording of the other exchange executes the hedges there.
  */
-export function parameterProblems(parameters: Keys, base: Tree): readonly Problem[] {
+export function parameterProblems(parameters: Keys, base: Tree, isHedged = false): readonly Problem[] {
   const space = spaceOf(parameters);
   const flaw = flawOfSpace(space);
   if (flaw !== null) {
@@ -75,7 +76,7 @@ export function parameterProblems(parameters: Keys, base: Tree): readonly Proble
     ];
     if (refused.length > 0) return refused.slice(0, 1);
     const idle = withoutEffect(parameter, space, parameters, base);
-    return idle.length > 0 ? idle : unsimulated(parameter, space, parameters, base);
+    return idle.length > 0 ? idle : unsimulated(parameter, space, parameters, base, isHedged);
   });
 }
 
@@ -100,13 +101,19 @@ const FIXED_FILE = 'all trials run the same strategy file; remove this parameter
 const FEE_KEYS = /^exchange\.(?:fees|volume30d|market)\b/;
 
 /** Returns the problem of a parameter that no replay of recordings simulates. */
-function unsimulated(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): readonly Problem[] {
+function unsimulated(
+  parameter: SpaceParameter,
+  space: Space,
+  parameters: Keys,
+  base: Tree,
+  isHedged: boolean,
+): readonly Problem[] {
   const { key } = parameter;
   const section =
-    unsimulatedKey(key) ??
+    unsimulatedKey(key, isHedged) ??
     (FEE_KEYS.test(key) && hasSameFees(parameter, space, parameters, base)
       ? `${key}, except for the fees of the traded book, which stay the same`
-      : isDropped(parameter, space, parameters, base)
+      : !isHedged && isDropped(parameter, space, parameters, base)
         ? 'hedges on the other exchange, and ignores this key'
         : null);
   if (section === null) return [];

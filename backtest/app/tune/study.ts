@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
-import type { Space } from '../../index.ts';
+import type { HedgeTape, Space } from '../../index.ts';
 import { externalReferenceOf, strategyTextIn, withStrategyFile, type Config } from '../../../src/config.ts';
 import type { Problem } from '../../../src/config/problems.ts';
 import { readTradedText } from '../../../src/wiring/configFile.ts';
 import { readYamlFile } from '../../../src/wiring/yamlFile.ts';
 import { routeBooks } from '../backtest/hedgeRoutes.ts';
+import { digestOfTape } from '../backtest/market.ts';
 import { parameterProblems, spaceOf } from './parameters.ts';
 import { studySchema, type StudyKeys } from './studySchema.ts';
 
@@ -23,8 +24,11 @@ export type Study = {
   readonly space: Space;
 };
 
-/** Reads a study; relative paths in the study start at its folder. Throws `UsageError` with one line per mistake. */
-export function readStudy(path: string): Study {
+/**
+ * Reads a study; relative paths in the study start at its folder. `isHedged`: whether a recording of the other exchange
+ * executes the hedges there. Throws `UsageError` with one line per mistake.
+ */
+export function readStudy(path: string, isHedged = false): Study {
   const { data: keys, tell } = readYamlFile(path, studySchema, {
     ...{ what: 'study', like: 'like trials: 64' },
     advice: 'pass a study with -c FILE (docs/tuning.md)',
@@ -39,7 +43,7 @@ export function readStudy(path: string): Study {
   const problems = [
     ...keyProblems(keys),
     ...referenceProblems(keys, config),
-    ...parameterProblems(keys.parameters, base),
+    ...parameterProblems(keys.parameters, base, isHedged),
   ];
   if (problems.length > 0) return tell(problems);
   return { keys, file: resolve(path), configFile, configText, config, base, space: spaceOf(keys.parameters) };
@@ -106,12 +110,19 @@ function referenceProblems({ reference, parameters }: StudyKeys, config: Config)
 
 /**
  * Returns the digest of everything that determines the results of the trials. The number of trials is excluded, so that
- * a longer study has the same digest. `tapes` contains the digests of tuning and holdout hours.
+ * a longer study has the same digest. `tapes` contains the digests of tuning and holdout hours; `hedge` is the recording
+ * of the other exchange, if there is one.
  */
-export function studyDigest({ keys, config }: Study, version: string, tapes: readonly string[]): string {
+export function studyDigest(
+  { keys, config }: Study,
+  version: string,
+  tapes: readonly string[],
+  hedge: HedgeTape | null = null,
+): string {
   const { search, tapes: _, config: __, ...rest } = keys;
   const { trials: ___, ...searched } = search;
-  return digestOfData({ version, tapes, config, search: searched, ...rest });
+  const there = hedge && { digest: digestOfTape(hedge.tape), feeBps: hedge.feeBps, latencyMs: hedge.latencyMs };
+  return digestOfData({ version, tapes, config, search: searched, ...rest, ...(there && { hedge: there }) });
 }
 
 /** Returns the SHA-256 of plain data, in hex. */

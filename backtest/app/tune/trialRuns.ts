@@ -2,12 +2,13 @@
  * Parallel trials of a batch, one piece of the tapes at a time, with pruning after each piece. Results do not depend on
  * the number of threads.
  */
-import { Fees, type ModelName, type Point, type ReplayReport } from '../../index.ts';
+import { Fees, type HedgeTape, type ModelName, type Point, type ReplayReport } from '../../index.ts';
 import { edgeProblem, externalReferenceOf, type Config } from '../../../src/config.ts';
 import { simulatedAccountOf } from '../backtest/backtest.ts';
 import type { Latencies, ModelJob } from '../backtest/backtestModel.ts';
 import type { ModelRunner } from '../backtest/backtestThreads.ts';
 import { missingReference, recordedElsewhere } from '../backtest/recordedReference.ts';
+import { bothAccountsOf, requireBothAccounts, withHedgeTape } from '../backtest/hedgedElsewhere.ts';
 import { recordedRoutes, routeBooks, type ReferenceTapes } from '../backtest/hedgeRoutes.ts';
 import { measuresOf, NO_SUMS, rounded, summed, upwards, type MeasureName, type Sums } from './measures.ts';
 import type { TrialRecord } from './registry.ts';
@@ -31,6 +32,8 @@ export type TrialTerms = {
   readonly latencies: readonly Latencies[];
   readonly seed: number;
   readonly references: ReferenceTapes;
+  /** Recording of the other exchange, on which bots with `hedge.elsewhere` hedge; absent if no bot hedges there. */
+  readonly hedge?: HedgeTape | null;
   /** Measure whose values `soFar` contains. */
   readonly objective: MeasureName;
   readonly runner: ModelRunner;
@@ -48,14 +51,26 @@ export type Pruner = (
 /** Returns why a configuration cannot run on the pieces of the recording; `null` if it can. */
 export function notRunReason(
   config: Config,
-  { pieces, references }: Pick<TrialTerms, 'pieces' | 'references'>,
+  { pieces, starts, references, hedge = null }: Pick<TrialTerms, 'pieces' | 'starts' | 'references' | 'hedge'>,
 ): string | null {
-  const missing = missingReference(config, references);
+  const tapes = hedge === null ? references : withHedgeTape(config, references, hedge);
+  const missing = missingReference(config, tapes);
   if (missing !== null) return missing;
   const { instrument, firstTicks } = pieces[0]!.market;
-  const { makerRate } = new Fees(instrument, simulatedAccountOf(config, instrument, firstTicks).fees);
-  return edgeProblem(config, makerRate);
+  const { fees, balances } = simulatedAccountOf(config, instrument, firstTicks);
+  const { makerRate } = new Fees(instrument, fees);
+  const dear = edgeProblem(config, makerRate);
+  if (dear !== null || hedge === null || config.hedge?.elsewhere === undefined) return dear;
+  for (const piece of pieces) {
+    const span = spanFrom(piece, Math.max(...starts));
+    const both = bothAccountsOf(config, balances, hedge, span, recordedElsewhere(config, tapes, span) ?? undefined);
+    if (typeof both === 'string') return `--hedge-tape: ${both}`;
+  }
+  return null;
 }
+
+/** Returns the time of a run that starts `start` seconds after the start of a piece. */
+const spanFrom = ({ from, to }: Piece, start: number) => ({ from: from + 1_000 * start, to });
 
 /**
  * Runs a batch. `onEnded` receives each trial as soon as it ends, in batch order if several end together. Rejects with
@@ -95,19 +110,22 @@ export async function runBatch(
 function jobsOf(
   config: Config,
   piece: Piece,
-  { models, starts, latencies, seed, references }: TrialTerms,
+  { models, starts, latencies, seed, references, hedge: hedgeTape = null }: TrialTerms,
 ): readonly ModelJob[] {
   const { instrument, firstTicks } = piece.market;
   const account = simulatedAccountOf(config, instrument, firstTicks);
   const uses = externalReferenceOf(config) !== null || routeBooks(config).length > 0;
-  const tapes: ReferenceTapes = uses ? references : new Map();
+  const hedge = config.hedge?.elsewhere === undefined ? null : hedgeTape;
+  const given: ReferenceTapes = uses ? references : new Map();
+  const tapes = hedge === null ? given : withHedgeTape(config, given, hedge);
   return latencies.flatMap(latency =>
     starts.flatMap(start => {
-      const span = { from: piece.from + 1_000 * start, to: piece.to };
+      const span = spanFrom(piece, start);
+      const elsewhere = recordedElsewhere(config, tapes, span) ?? undefined;
+      const both = hedge && requireBothAccounts(config, account.balances, hedge, span, elsewhere);
       const shared = {
-        ...{ config, instrument, seed, latencies: latency, csv: null, ...span, ...account },
+        ...{ config, instrument, seed, latencies: latency, csv: null, ...span, ...account, ...both, elsewhere },
         gaps: piece.gaps.filter(gap => gap.to > span.from && gap.from < span.to),
-        elsewhere: recordedElsewhere(config, tapes, span) ?? undefined,
         routes: recordedRoutes(config, tapes, span),
       };
       return models.map((model): ModelJob => ({ ...shared, model }));

@@ -1,10 +1,11 @@
 /** `puntas tune`: runs a study from its YAML to its result, and opens its holdout once. */
 import { textOfError } from '../../../src/core/index.ts';
-import { paretoFront, verdictOn, type HeldOut, type Tuning } from '../../index.ts';
+import { paretoFront, verdictOn, type HedgeTape, type HeldOut, type Tuning } from '../../index.ts';
 import { withVenueFees, type VenueFees } from '../backtest/backtest.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { latenciesOf } from '../backtest/latencyFlags.ts';
 import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
+import { hedgeTapeProblem } from '../backtest/hedgedElsewhere.ts';
 import { notSimulated } from '../backtest/notSimulated.ts';
 import type { Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
@@ -38,6 +39,8 @@ export type TuneOptions = {
   readonly threads: number;
   /** Fees of another exchange, for all runs of the study. */
   readonly venueFees?: VenueFees;
+  /** Recording of the other exchange, on which the bot hedges; absent if it does not hedge there. */
+  readonly hedge?: HedgeTape | null;
   /** Returns an executor for the trials; if absent or `null`, threads of this process run them. */
   readonly elsewhere?: (study: StudySetup) => Promise<TrialExecutor | null>;
   readonly version: string;
@@ -70,10 +73,13 @@ export type Tuned = { readonly tuning: Tuning; readonly yaml: ((to: string) => s
  */
 export async function tune(options: TuneOptions): Promise<Tuned> {
   const { version, by, now, progress } = options;
-  const study = atFees(readStudy(options.file), options.venueFees);
+  const { hedge = null } = options;
+  const study = atFees(readStudy(options.file, hedge !== null), options.venueFees);
+  const unfit = hedge && hedgeTapeProblem(study.config, hedge);
+  if (unfit !== null) throw new UsageError(`--hedge-tape: ${unfit}`);
   const latencies = studyLatencies(study);
   const tapes = await tuneTapes(study, latencies[0]!, progress);
-  const hours = hoursOf(study, tapes, version);
+  const hours = hoursOf(study, tapes, version, hedge);
   const registry = new Registry(options.registry);
   let executor: TrialExecutor | null = null;
   try {
@@ -87,7 +93,7 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
         starts: keys.startsAfterSeconds,
         latencies,
       },
-      ...{ seed: keys.search.seed, references, objective: keys.objectives[0]! },
+      ...{ seed: keys.search.seed, references, hedge, objective: keys.objectives[0]! },
     };
     const signed = () => ({ study: hours.study, at: new Date(now()).toISOString(), by, version });
     const { minor } = terms.pieces[0]!.market.instrument;
@@ -129,10 +135,14 @@ function studyLatencies({ keys, file }: Study): readonly Latencies[] {
   }
 }
 
-function hoursOf(study: Study, tapes: readonly TuneTape[], version: string): StudyHours {
+function hoursOf(study: Study, tapes: readonly TuneTape[], version: string, hedge: HedgeTape | null): StudyHours {
   const tuned = tapes.flatMap(tape => tape.tuned ?? []);
   const heldOut = tapes.flatMap(tape => tape.heldOut ?? []);
-  return { study: studyDigest(study, version, [digestOfData(tuned), digestOfData(heldOut)]), tapes: tuned, heldOut };
+  return {
+    study: studyDigest(study, version, [digestOfData(tuned), digestOfData(heldOut)], hedge),
+    tapes: tuned,
+    heldOut,
+  };
 }
 
 /**
@@ -227,7 +237,8 @@ function tuningOf(
   const count = (state: TrialRecord['state']): number => trials.filter(trial => trial.state === state).length;
   const iso = (part: { readonly from: number; readonly to: number } | null): readonly [string, string] | null =>
     part && [new Date(part.from).toISOString(), new Date(part.to).toISOString()];
-  const unsimulated = notSimulated(config);
+  const { hedge = null } = terms;
+  const unsimulated = notSimulated(config, hedge !== null);
   const ranked = rankedTrials(trials, keys);
   const front = paretoFront(feasible.map(trial => objectivesOf(trial, keys.objectives)));
   return {
@@ -248,6 +259,7 @@ function tuningOf(
     models: keys.models,
     latenciesMs: keys.latenciesMs.map(String),
     startsAfterSeconds: keys.startsAfterSeconds,
+    ...(hedge !== null && { hedge: { name: hedge.name, feeBps: hedge.feeBps, latencyMs: hedge.latencyMs } }),
     ...(unsimulated.length > 0 && { notSimulated: unsimulated }),
     segments: keys.segments,
     counts: {

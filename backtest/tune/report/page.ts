@@ -20,6 +20,7 @@ import {
   type Html,
   type PageParts,
 } from '../../../src/pages/index.ts';
+import { hedgeTapeText } from '../../hedged/hedgedBook.ts';
 import { tuningFigures } from './plots.ts';
 import type { TunedTrial, Tuning } from './tuning.ts';
 import { tuningWords } from './summary.ts';
@@ -108,8 +109,8 @@ function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
 }
 
 function studyTable(tuning: Tuning): Html {
-  const { tapes, search, objectives, constraints, models, latenciesMs, startsAfterSeconds, segments, study, made } =
-    tuning;
+  const { tapes, search, objectives, constraints, models, latenciesMs, startsAfterSeconds, hedge, segments } = tuning;
+  const { study, made } = tuning;
   const span = (of: readonly [string, string]): string => `${of[0].slice(0, 19)}Z to ${of[1].slice(0, 19)}Z`;
   return factsTable([
     ['study', study],
@@ -135,6 +136,7 @@ function studyTable(tuning: Tuning): Html {
     ['constraints', constraints.join('; ') || 'none'],
     ['fill models', `${models.join(', ')}; each measure is the worst value of these models`],
     ['latencies, ms', latenciesMs.join(', ')],
+    ...(hedge === undefined ? [] : [['recording of the other exchange, for hedges', hedgeTapeText(hedge)] as const]),
     ['start delays in each segment, s', startsAfterSeconds.join(', ')],
     ['segments per tape', String(segments)],
     ['created with', `Puntas ${made.puntas}, Node ${made.node}`],

@@ -1,5 +1,6 @@
 /** Result of a study as numbers and text for JSON. */
 import type { Interval } from '../../report/interval.ts';
+import type { HedgeTapeReport } from '../../report/report.ts';
 import type { Point } from '../search/space.ts';
 
 /**
@@ -27,6 +28,8 @@ export type Tuning = {
   readonly models: readonly string[];
   readonly latenciesMs: readonly string[];
   readonly startsAfterSeconds: readonly number[];
+  /** Recording on which the trials hedged; absent if there was none. */
+  readonly hedge?: HedgeTapeReport;
   /** Sections of the configuration that no trial simulates, one sentence each; absent if there are none. */
   readonly notSimulated?: readonly string[];
   /** Number of pieces of each tape. Every trial runs on each piece, and starts each piece without inventory. */
