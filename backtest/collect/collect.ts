@@ -285,8 +285,8 @@ export class Collector implements Watcher {
   }
 
   /**
-   * Books an execution on the other exchange as `converted` does, and measures its value 60 s later, because the mid
-   * price after a fill moves the values of the fill and of its hedge in opposite directions.
+   * Books an execution on the other exchange as `converted` does, and measures its value 60 s later. A move of the mid
+   * price changes the values of a fill and of its hedge in opposite directions.
    */
   hedgedElsewhere(major: Money, minor: Money, at: Millis, mid: number): Money {
     const cost = this.converted(major, minor, at, mid);

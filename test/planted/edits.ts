@@ -2384,8 +2384,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the fees of a time block grow with the fills whose markout is not known',
     file: 'backtest/report/headline.ts',
-    from: '    after60: kept.map((x, i) => short(scale * x + fees[i]!)),',
-    to: '    after60: kept.map((x, i) => short(scale * (x + fees[i]!))),',
+    from: 'short(scale * x + fees[i]! +',
+    to: 'short(scale * (x + fees[i]!) +',
     test: 'test/backtest/collect.test.ts',
     title:
       'of a run have the gains, the fees and the markouts of their own fills; a fill without a markout has the mean of the others',
