@@ -383,6 +383,7 @@ export class Hedging {
     if (!isSoon && this.#clock.elapsed() - place.triedAt < BALANCES_EVERY_MS) return;
     place.triedAt = this.#clock.elapsed();
     const startedAt = this.#clock.now();
+    const last = view?.checked;
     const outcome = await place.exchange.balances();
     if (outcome.kind !== 'done') return;
     const quiet = before === stateElsewhere(this.#hedger.rows);
@@ -393,6 +394,8 @@ export class Hedging {
       ...{ kind: 'balances', at: this.#clock.now(), startedAt, quiet, place: place.name, balances: outcome.value },
       ...(rate === null ? {} : { rate }),
     });
+    const checked = view?.checked ?? null;
+    if (checked !== null && checked !== last) this.#hedger.compared(checked.differences.size === 0);
   }
 
   /** Stops new hedges; pending hedges are completed. */
