@@ -118,7 +118,6 @@ test('a configuration without hedges there, and a recording of other hours, are 
   const { columns } = hedge;
   const later = { ...hedge, columns: { ...columns, at: columns.at.map(at => at + 1e9) } };
   const { tuning } = await tunes(study(BAND, 'later.yaml'), { ...VENUE, tape: later });
-  expect(tuning.trials.map(({ state, why }) => [state, why])).toEqual(
-    [1, 2].map(() => ['refused', expect.stringMatching(/^--hedge-tape: there has prices from 1970-01-12/)]),
-  );
+  expect(tuning.trials.map(({ state }) => state)).toEqual(['refused', 'refused']);
+  for (const { why } of tuning.trials) expect(why).toMatch(/^--hedge-tape: there has prices from 1970-01-12/);
 });
