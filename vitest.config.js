@@ -509,7 +509,7 @@ const inMemory = TMPDIR
   : { globalSetup: BUILD };
 
 // Tests import the built program: compiling each module in each worker took a seventh of the processor time.
-const builtProgram = {
+export const builtProgram = {
   name: 'built-program',
   enforce: 'pre',
   resolveId(source, importer) {

@@ -1,9 +1,10 @@
-/** Plants each edit of the table into the source as the tests load it, and demands that its test fails with it and passes without. */
-import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+/** Plants each edit of the table into the built program as the tests load it, and demands that its test fails with it and passes without. */
+import { mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { startVitest, type TestModule } from 'vitest/node';
+import { JsxEmit, ModuleKind, ScriptTarget, transpileModule } from 'typescript';
+import { startVitest, type TestModule, type Vite } from 'vitest/node';
 import { EDITS, type Edit } from './edits.ts';
 
 const ROOT = process.cwd();
@@ -44,41 +45,47 @@ function placeOf({ name, file, from }: Edit, code: string): number {
   return code.indexOf(from);
 }
 
-/** Vite hands every file to this before anything else reads it: the tree itself is never touched. */
-const planting = (edit: Edit) => ({
-  name: `planted ${edit.name}`,
-  enforce: 'pre' as const,
-  transform(code: string, id: string): string | undefined {
-    if (id.split('?')[0] !== join(ROOT, edit.file)) return undefined;
-    const at = placeOf(edit, code);
-    return code.slice(0, at) + edit.to + code.slice(at + edit.from.length);
-  },
-});
-
-/** Threads and scripts of pages exist in the built program only: files that name one find it there. */
-const builtScripts = {
-  name: 'built scripts',
-  transform(code: string, id: string): string | undefined {
-    const file = relative(ROOT, id.split('?')[0]!);
-    if (!/^(?:src|backtest)\/.*\.ts$/.test(file)) return undefined;
-    const built = JSON.stringify(pathToFileURL(join(ROOT, 'dist', file)).href);
-    return code.replace(/(new URL\(["'][^"']+(?:\.js|console\/page\/)["'], )import\.meta\.url/g, `$1${built}`);
-  },
-};
+/** Returns the arguments of a process that has the edit in its built program; the tree itself is never touched. */
+function withEdit(edit: Edit, n: number): readonly string[] {
+  const text = readFileSync(join(ROOT, edit.file), 'utf8');
+  const at = placeOf(edit, text);
+  const { outputText } = transpileModule(text.slice(0, at) + edit.to + text.slice(at + edit.from.length), {
+    fileName: edit.file,
+    compilerOptions: {
+      target: ScriptTarget.ES2023,
+      module: ModuleKind.ES2022,
+      jsx: JsxEmit.ReactJSX,
+      jsxImportSource: 'preact',
+      verbatimModuleSyntax: true,
+      rewriteRelativeImportExtensions: true,
+    },
+  });
+  const code = join(TMPDIR, `edited-${n}.js`);
+  writeFileSync(code, outputText);
+  const hook = pathToFileURL(join(ROOT, 'dist/test/planted/editedFile.js'));
+  hook.searchParams.set('file', pathToFileURL(join(ROOT, 'dist', edit.file.replace(/tsx?$/, 'js'))).href);
+  hook.searchParams.set('code', code);
+  return ['--import', hook.href];
+}
 
 for (const edit of edits) placeOf(edit, readFileSync(join(ROOT, edit.file), 'utf8'));
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-const inProject = (name: string, include: readonly string[], plugins: readonly ReturnType<typeof planting>[]) => ({
-  plugins: [...plugins, builtScripts],
+const { builtProgram } = (await import(pathToFileURL(join(ROOT, 'vitest.config.js')).href)) as {
+  readonly builtProgram: Vite.Plugin;
+};
+const inProject = (name: string, include: readonly string[], execArgv: readonly string[]) => ({
+  plugins: [builtProgram],
   root: ROOT,
   test: {
     name,
     include: [...new Set(include)],
+    server: { deps: { external: [/\/dist\/(src|strategies|backtest)\//] } },
     // As for these tests in the project of many.
     testTimeout: 300_000,
     hookTimeout: 180_000,
     retry: 0,
+    execArgv: [...execArgv],
     env: { PUNTAS_TEST_MANY: 'true', TMPDIR },
   },
 });
@@ -98,7 +105,7 @@ const vitest = await startVitest(
         edits.map(({ test }) => test),
         [],
       ),
-      ...edits.map(edit => inProject(edit.name, [edit.test], [planting(edit)])),
+      ...edits.map((edit, n) => inProject(edit.name, [edit.test], withEdit(edit, n))),
     ],
   },
   {},
