@@ -49,7 +49,7 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   PUNTAS_ALERT_WEBHOOK_SECRET: 'signs alerts',
   PUNTAS_WEBHOOK_TOKEN: 'secret path for webhook deliveries',
   PUNTAS_WEBHOOK_TOKEN_OLD: 'previous token, accepted during a change',
-  PUNTAS_QUEUE_PASSWORD: 'password of the queue of trials',
+  PUNTAS_QUEUE_PASSWORD: 'password of the queue',
   PUNTAS_COMMAND: 'spelling of the command in hints',
   PUNTAS_DEBUG: 'if set, errors print their stack',
 };
