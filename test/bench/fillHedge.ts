@@ -7,9 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
+import { recordTrial } from '../../src/app/untried/untried.ts';
 import { amount, price, type Side } from '../../src/core/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { createSecondExchange, createVenue, serve, type Switches } from '../../src/sandbox/index.ts';
+import { accountName } from '../../src/wiring/elsewhere/access.ts';
+import { venueNamed } from '../../src/wiring/venueRegistry.ts';
 import { percentiles, writesIn, type Percentiles } from './livePrice.ts';
 import { pause } from './pause.ts';
 import { Probed } from './probed.ts';
@@ -131,6 +134,9 @@ export async function fillHedgeBench(fills = 100): Promise<FillHedgeFigures> {
       metrics: { port: 0 },
     }),
   );
+  const named = accountName({ restUrl: venueNamed('binance').restUrl(thereUrl), key: other.key });
+  const tried = { section: 'elsewhere', name: 'binance', account: named } as const;
+  recordTrial(join(dir, 'state'), tried, 'the exchange is a double', clock.now());
   const writes = writesIn(dir, fills);
   const bot = new Probed(['run', '-c', file], {
     env: {
