@@ -148,7 +148,6 @@ function addBacktest(program: Command): void {
     .option('--no-strategy-files', 'refuse strategy and fill model files')
     .option('--json', 'print one JSON object', false)
     .action(async (options: BacktestFlags, self: Command) => {
-      endWithParent();
       const desk = deskConfigOf(options);
       if (desk !== null) return backtestBooks(desk, options, self);
       refuseGiven(self, ['alone'], 'no effect with one book; pass a configuration with the key books');
@@ -162,7 +161,7 @@ function addBacktest(program: Command): void {
       const hedge = await hedgeVenueOf(options, self, options.session);
       if (hedge !== null && tape === null) throw new UsageError(HEDGE_ALONE);
       const files = options.out === undefined ? null : reportFiles(options.out);
-      const report = await backtest({
+      const job: Parameters<typeof backtest>[0] = {
         config: withVenueFees(config, options.venueFees),
         configText: readRegularFile(file, TEXT_FILE),
         version: version(),
@@ -185,7 +184,9 @@ function addBacktest(program: Command): void {
         threads: options.threads ?? Infinity,
         files,
         progress: progressBar(),
-      });
+      };
+      endWithParent();
+      const report = await backtest(job);
       if (files) writeReport(files, report);
       const page = files ? `\nreport: ${files.page}` : '';
       print(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
@@ -211,6 +212,7 @@ async function backtestBooks(config: Config, options: BacktestFlags, self: Comma
   if (session !== undefined && options.tape.length === 0) throw new UsageError(SESSION_ALONE);
   const tapes = options.tape.length > 0 ? await tapesIn(config, options.tape, session) : await configuredTapes(config);
   const files = out === undefined ? null : deskFiles(out);
+  endWithParent();
   const report = await backtestDesk({
     config,
     configText: readRegularFile(options.config!, TEXT_FILE),
