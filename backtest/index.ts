@@ -91,7 +91,7 @@ export type { Evidence, HeldOut, TunedParameter, TunedTrial, Tuning } from './tu
 export { tuningWords } from './tune/report/summary.ts';
 export { verdictOn } from './tune/report/tuningVerdict.ts';
 export { tuningPage } from './tune/report/page.ts';
-export { hedgedBookOf, hedgedTable, hedgedWords, hedgeTapeText } from './hedged/hedgedBook.ts';
+export { hedgedBookOf, hedgedTable, hedgedWords, hedgeTapeReport, hedgeTapeText } from './hedged/hedgedBook.ts';
 export type { HedgedBook, HedgeTape, HedgeVenue } from './hedged/hedgedBook.ts';
 export { HEDGE_LATENCY_MS, HEDGED_HORIZONS_S, hedgedProfileOf, PAIR_HORIZON_S } from './hedged/hedgedProfile.ts';
 export type { HedgedOptions, HedgedProfile, MeasuredBasis } from './hedged/hedgedProfile.ts';

@@ -23,6 +23,7 @@ import {
   cadenceFlag,
   driftNumber,
   feesFlag,
+  HEDGE_FLAGS,
   hedgeCostFlags,
   hedgeFlags,
   sweepFlag,
@@ -203,7 +204,7 @@ function deskConfigOf({ config: path, venueFees: fees, strategyFiles }: Backtest
 /** Flags that a backtest of several books does not support. */
 const ONE_BOOK_FLAGS = [
   ...['book', 'flowDrift', 'fitted', 'fillModel', 'reference', 'latencySweep', 'threads'],
-  ...['hedgeTape', 'hedgeBook', 'hedgeFee', 'hedgeLatencyMs'],
+  ...HEDGE_FLAGS,
 ];
 
 async function backtestBooks(config: Config, options: BacktestFlags, self: Command): Promise<void> {
@@ -284,11 +285,8 @@ function addCalibrate(program: Command): void {
           'tape',
           'flowSeconds',
           'session',
-          'hedgeTape',
-          'hedgeBook',
-          'hedgeFee',
+          ...HEDGE_FLAGS,
           'hedgeBack',
-          'hedgeLatencyMs',
           'fees',
           'cadenceMs',
           'latencyMs',

@@ -11,7 +11,7 @@ import { UsageError } from '../../src/wiring/usageError.ts';
 import { jsonBeside, pageParts, writePage } from '../../src/wiring/outFiles.ts';
 import { decimalFlag, seedNumber, sessionHours, threadNumber } from '../../src/cli/terminal/flags.ts';
 import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
-import { hedgeFlags, partFlag, startsFlag, tradedTime, venueFees, type HedgeFlags } from './flags.ts';
+import { HEDGE_FLAGS, hedgeFlags, partFlag, startsFlag, tradedTime, venueFees, type HedgeFlags } from './flags.ts';
 import { hedgeVenueOf } from './recordings.ts';
 import { endByFaults } from './faults.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
@@ -136,8 +136,7 @@ function refuseOneBookFlags(command: Command): void {
   const isNotFor = 'not supported with several books';
   refuseGiven(command, ['fees'], `${isNotFor}; set backtest.fees in the configurations, or pass --venue-fees`);
   refuseGiven(command, ['starts'], `${isNotFor}; choose other starts with --since`);
-  const others = ['threads', 'hedgeTape', 'hedgeBook', 'hedgeFee', 'hedgeLatencyMs'];
-  refuseGiven(command, others, `${isNotFor}; remove the flag`);
+  refuseGiven(command, ['threads', ...HEDGE_FLAGS], `${isNotFor}; remove the flag`);
 }
 
 const THREADS = 2;

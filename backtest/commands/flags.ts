@@ -122,6 +122,9 @@ export type HedgeFlags = {
 /** Default taker fee of a hedge exchange, in bps: common for spot books of large exchanges. */
 const HEDGE_FEE_BPS = 10;
 
+/** Names of the flags of `hedgeFlags`. */
+export const HEDGE_FLAGS = ['hedgeTape', 'hedgeBook', 'hedgeFee', 'hedgeLatencyMs'];
+
 /** Adds the flags of the recording of a hedge exchange. */
 export const hedgeFlags = (command: Command): Command =>
   command

@@ -8,7 +8,7 @@ import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
 import type { HedgeVenue } from '../index.ts';
 import type { OpenedTape } from '../app/backtest/market.ts';
 import { readShipped, readTradedConfig, shippedConfig, type StrategyApproval } from '../../src/wiring/configFile.ts';
-import type { HedgeFlags } from './flags.ts';
+import { HEDGE_FLAGS, type HedgeFlags } from './flags.ts';
 import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { bookOf, nameFor, tapeOf, tapeUsageError } from '../../src/cli/commands/source.ts';
@@ -95,7 +95,7 @@ export async function hedgeVenueOf(
 ): Promise<HedgeVenue | null> {
   if (hedgeTape === undefined) {
     const has = (name: string) => command.options.some(option => option.attributeName() === name);
-    const flags = ['hedgeBook', 'hedgeFee', 'hedgeBack', 'hedgeLatencyMs'].filter(has);
+    const flags = [...HEDGE_FLAGS, 'hedgeBack'].filter(has);
     refuseGiven(command, flags, 'no effect without a recording in --hedge-tape');
     return null;
   }

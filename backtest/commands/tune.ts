@@ -12,7 +12,7 @@ import { describeTuning } from '../app/tune/tuneText.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { threadNumber } from '../../src/cli/terminal/flags.ts';
-import { hedgeFlags, venueFees, queueFlags, type HedgeFlags } from './flags.ts';
+import { HEDGE_FLAGS, hedgeFlags, venueFees, queueFlags, type HedgeFlags } from './flags.ts';
 import { hedgeVenueOf } from './recordings.ts';
 import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
@@ -62,7 +62,7 @@ export function addTuneCommand(program: Command): void {
       if (flags.queue !== undefined)
         refuseGiven(
           self,
-          ['hedgeTape', 'hedgeBook', 'hedgeFee', 'hedgeLatencyMs'],
+          HEDGE_FLAGS,
           'not supported with --queue, because the workers do not have this recording; remove the flag, or --queue',
         );
       const { out, yaml: file, anyway } = flags;

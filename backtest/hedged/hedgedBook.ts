@@ -99,6 +99,13 @@ function partOf({ fills, fillsPerHour, markoutBps }: DistancePoint, horizonsS: r
   return { fills, fillsPerHour, atFill: after(0), later: after(PAIR_HORIZON_S) };
 }
 
+/** Returns what a report states of the recording of the hedge exchange. */
+export const hedgeTapeReport = ({ name, feeBps, latencyMs }: HedgeTape): Omit<HedgeTape, 'tape'> => ({
+  name,
+  feeBps,
+  latencyMs,
+});
+
 /** Describes the recording of the hedge exchange with its fee and latency. */
 export const hedgeTapeText = ({ name, feeBps, latencyMs }: Omit<HedgeTape, 'tape'>): string =>
   `${name}, with a taker fee of ${feeBps} bps and a latency of ${latencyMs} ms each way`;

@@ -1,6 +1,6 @@
 /**
- * Shadow of one run of one book: compares each order's life with what the models expect on the recorded market, splits the
- * difference in money into parts, and feeds the detectors.
+ * Shadow of one run of one book: compares each order's life with what the models expect on the recorded market, splits
+ * the difference in money into parts, and feeds the detectors.
  *
  * The market is processed `LAG_MS` after the bot saw it, because the arrival of a request is only known after its
  * answer. Memory is bounded: it has the orders until they are settled, and the market of the last `LAG_MS`.

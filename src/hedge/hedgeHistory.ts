@@ -99,8 +99,9 @@ export class HedgeHistory {
    */
   compared(place: string, agrees: boolean): void {
     const isWaiting = ({ elsewhere, reconciled }: HedgeRow) => reconciled === null && elsewhere?.place === place;
-    const count = reconciledElsewhere(this.#list, place) + this.#list.filter(isWaiting).length;
-    if (!this.#list.some(isWaiting)) return;
+    const waiting = this.#list.filter(isWaiting).length;
+    if (waiting === 0) return;
+    const count = reconciledElsewhere(this.#list, place) + waiting;
     const last = this.#list.length - 1;
     this.#list = this.#list.map((row, i) => ({
       ...row,

@@ -127,7 +127,10 @@ export class Hedger {
     }
   }
 
-  /** Applies a comparison of the balances on the other exchange with the ledger. Until enough hedges have reconciled there, hedges have the smallest size. */
+  /**
+   * Applies a comparison of the balances on the other exchange with the ledger. Until enough hedges have reconciled
+   * there, hedges have the smallest size.
+   */
   compared(agrees: boolean): void {
     const { elsewhere } = this.#setup;
     if (elsewhere === undefined) return;

@@ -7,6 +7,7 @@ import {
   sweptLatency,
   type BacktestReport,
   type FillModelFile,
+  hedgeTapeReport,
   type HedgeTape,
   type ModelName,
   type ReplayOptions,
@@ -22,7 +23,7 @@ import type { FittedFile } from '../../../src/wiring/fitted/fittedFile.ts';
 import { withoutPlace } from '../../../src/wiring/place.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withRequests, type LatencyFlags } from './latencyFlags.ts';
-import { hedgeTapeProblem, requireBothAccounts, withHedgeTape } from './hedgedElsewhere.ts';
+import { hedgeTapeProblem, refuseHedgeTape, requireBothAccounts, withHedgeTape } from './hedgedElsewhere.ts';
 import { notSimulated } from './notSimulated.ts';
 import { missingReference, recordedElsewhere } from './recordedReference.ts';
 import { recordedRoutes, untestedRoutes, type ReferenceTapes } from './hedgeRoutes.ts';
@@ -76,7 +77,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const config = hedge === null ? withoutPlace(options.config) : options.config;
   const unsimulated = notSimulated(options.config, hedge !== null);
   const unfit = hedge && hedgeTapeProblem(config, hedge);
-  if (unfit !== null) throw new UsageError(`--hedge-tape: ${unfit}`);
+  refuseHedgeTape(unfit);
   const { since, until } = options.time ?? {};
   const whole =
     options.tape ?? (await withProgress(progress, 'recording the flow', onShare => flowOf(options, onShare)));
@@ -129,7 +130,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     minor: instrument.minor,
     tape: { source, hash, dirt: [...flaws, ...replayedFlaws(reports), ...untested], gaps },
     ...(others.length > 0 && { reference: others }),
-    ...(hedge !== null && { hedge: { name: hedge.name, feeBps: hedge.feeBps, latencyMs: hedge.latencyMs } }),
+    ...(hedge !== null && { hedge: hedgeTapeReport(hedge) }),
     ...(noReference !== null && { noReference }),
     ...(untested.length + unsimulated.length > 0 && {
       noRoutes: [...untested.map(({ done }) => done), ...unsimulated],

@@ -47,6 +47,11 @@ export function hedgeTapeProblemOf(
   return null;
 }
 
+/** Throws a UsageError if there is a reason why hedges cannot execute on a recording. */
+export function refuseHedgeTape(problem: string | null): void {
+  if (problem !== null) throw new UsageError(`--hedge-tape: ${problem}`);
+}
+
 /** Returns the recordings of the reference price. The recording of the other exchange is one of them if it is needed. */
 export function withHedgeTape(config: Config, tapes: ReferenceTapes, { tape }: HedgeTape): ReferenceTapes {
   const { symbol } = tape.instrument;

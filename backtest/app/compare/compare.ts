@@ -12,6 +12,7 @@ import {
   type ComparedVerdict,
   type Comparison,
   type ExternalReferenceOptions,
+  hedgeTapeReport,
   type HedgeTape,
   type Measured,
   type ModelName,
@@ -24,7 +25,7 @@ import { approximately, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { calibrationOf, imbalanceOf, KIND, loadStoredTape, type Tape } from '../../../src/tape/index.ts';
 import { ownFees, replayedFlaws, simulatedAccountOf, withVenueFees, type VenueFees } from '../backtest/backtest.ts';
-import { bothAccountsOf, hedgeTapeProblemOf, withHedgeTape } from '../backtest/hedgedElsewhere.ts';
+import { bothAccountsOf, hedgeTapeProblemOf, refuseHedgeTape, withHedgeTape } from '../backtest/hedgedElsewhere.ts';
 import { recordedRoutes, routeBooks } from '../backtest/hedgeRoutes.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { modelRunner, type ModelRunner } from '../backtest/backtestThreads.ts';
@@ -100,7 +101,7 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   refuseTiers(given ?? [], options);
   const { hedge = null } = options;
   const unfit = hedge && hedgeTapeProblemOf(given ?? [], hedge);
-  if (unfit !== null) throw new UsageError(`--hedge-tape: ${unfit}`);
+  refuseHedgeTape(unfit);
   const { found, leftOut } = await findTapes(options.paths, options.progress, options.session);
   const prepared: Prepared[] = [];
   const unprepared: LeftOut[] = [];
@@ -127,7 +128,7 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   return {
     made: { puntas: options.version, node: process.versions.node },
     ...latencyText,
-    ...(hedge !== null && { hedge: { name: hedge.name, feeBps: hedge.feeBps, latencyMs: hedge.latencyMs } }),
+    ...(hedge !== null && { hedge: hedgeTapeReport(hedge) }),
     seed,
     models,
     riskPerHour: given === null ? riskPerHour : null,

@@ -1,11 +1,11 @@
 /** `puntas tune`: runs a study from its YAML to its result, and opens its holdout once. */
 import { textOfError } from '../../../src/core/index.ts';
-import { paretoFront, verdictOn, type HedgeTape, type HeldOut, type Tuning } from '../../index.ts';
+import { paretoFront, verdictOn, hedgeTapeReport, type HedgeTape, type HeldOut, type Tuning } from '../../index.ts';
 import { withVenueFees, type VenueFees } from '../backtest/backtest.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { latenciesOf } from '../backtest/latencyFlags.ts';
 import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
-import { hedgeTapeProblem } from '../backtest/hedgedElsewhere.ts';
+import { hedgeTapeProblem, refuseHedgeTape } from '../backtest/hedgedElsewhere.ts';
 import { notSimulated } from '../backtest/notSimulated.ts';
 import type { Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
@@ -76,7 +76,7 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
   const { hedge = null } = options;
   const study = atFees(readStudy(options.file, hedge !== null), options.venueFees);
   const unfit = hedge && hedgeTapeProblem(study.config, hedge);
-  if (unfit !== null) throw new UsageError(`--hedge-tape: ${unfit}`);
+  refuseHedgeTape(unfit);
   const latencies = studyLatencies(study);
   const tapes = await tuneTapes(study, latencies[0]!, progress);
   const hours = hoursOf(study, tapes, version, hedge);
@@ -259,7 +259,7 @@ function tuningOf(
     models: keys.models,
     latenciesMs: keys.latenciesMs.map(String),
     startsAfterSeconds: keys.startsAfterSeconds,
-    ...(hedge !== null && { hedge: { name: hedge.name, feeBps: hedge.feeBps, latencyMs: hedge.latencyMs } }),
+    ...(hedge !== null && { hedge: hedgeTapeReport(hedge) }),
     ...(unsimulated.length > 0 && { notSimulated: unsimulated }),
     segments: keys.segments,
     counts: {

@@ -78,17 +78,18 @@ export async function check(
     if (problem !== null) throw new CannotStart(problem, null, false, SET_CLOCK);
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);
+    const stored = await storedStateOf(config, venue, clock);
     const { preview, own, balances, uncounted, isBasisZero, differences, riskContext, failure, historyWarnings } =
       await previewNow(config, client, rules, clock, {
         ...sourceAccessOf(venue, client),
         venue,
         there: there ? await balancesThere(config, there, clock) : null,
-        stored: await storedStateOf(config, venue, clock),
+        stored,
       });
     const quotesText = [
       `# quotes that the bot would place now (maker fee ${ratePercent(rules.makerRate)}, taker fee ${ratePercent(rules.takerRate)})`,
       ...(rules.tier ? [describeTier(rules.tier)] : []),
-      ...(await missingRecords(config, venue, clock)).map(
+      ...missingRecords(config, venue, stored).map(
         ({ section, why }) =>
           `the bot would not start, because ${why} (section ${section}); run ${trialCommand({ configFile, stateDir: config.state.dir })}`,
       ),

@@ -5,7 +5,7 @@ import { trialCommand, type WhichBot } from '../../messages/ownCommand.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { missingTrials, recordTrial, untriedAccounts, type UntriedAccount } from '../untried/untried.ts';
 import { finding, type Finding } from './finding.ts';
-import { storedStateOf } from './storedState.ts';
+import { storedStateOf, type StoredState } from './storedState.ts';
 
 const CHECK = 'trial record';
 
@@ -38,14 +38,12 @@ export async function trialRecordFindings(
   which: WhichBot,
   clock: Clock,
 ): Promise<readonly Finding[]> {
-  return (await missingRecords(config, venue, clock)).map(({ section, why }) =>
+  if (untriedAccounts(config, venue).length === 0) return [];
+  return missingRecords(config, venue, await storedStateOf(config, venue, clock)).map(({ section, why }) =>
     finding.fail(CHECK, `${section}: the bot would not start, because ${why}`, `run ${trialCommand(which)}`),
   );
 }
 
-/** Returns the missing records of trial orders, from the state of the bot. */
-export async function missingRecords(config: Config, venue: VenueAccess, clock: Clock) {
-  if (untriedAccounts(config, venue).length === 0) return [];
-  const stored = await storedStateOf(config, venue, clock);
-  return missingTrials(config, venue, stored === null || 'unreadable' in stored ? null : stored);
-}
+/** Returns the missing records of trial orders. `stored`: state of the bot. */
+export const missingRecords = (config: Config, venue: VenueAccess, stored: StoredState) =>
+  missingTrials(config, venue, stored === null || 'unreadable' in stored ? null : stored);

@@ -10,7 +10,7 @@ import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import type { Leftovers } from '../../live/state/journal.ts';
 import { SMALLEST_UNTIL } from '../../wiring/place.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { VENUES } from '../../wiring/venueRegistry.ts';
+import { venueNamed } from '../../wiring/venueRegistry.ts';
 import { accountName, type ElsewhereAccess } from '../../wiring/elsewhere/access.ts';
 
 type Sections = Pick<Config, 'exchange' | 'elsewhere' | 'hedge'>;
@@ -21,11 +21,11 @@ type Access = Pick<ElsewhereAccess, 'restUrl' | 'key'> & {
 };
 
 /** Returns the sections that send real orders to an exchange whose client has traded only with test doubles. */
-function untriedSections({ exchange, elsewhere, hedge }: Sections, venues = VENUES) {
+function untriedSections({ exchange, elsewhere, hedge }: Sections) {
   const sections = { exchange, ...(hedge?.elsewhere && elsewhere ? { elsewhere } : {}) };
   return Object.entries(sections).flatMap(([section, settings]) => {
     if (settings.kind !== 'remote') return [];
-    const { name, tried } = venues.find(each => each.name === settings.venue) ?? venues[0]!;
+    const { name, tried } = venueNamed(settings.venue);
     const isAccepted = settings.acceptUntried === name;
     return tried === undefined ? [] : [{ section: section as 'exchange' | 'elsewhere', name, isAccepted }];
   });

@@ -899,7 +899,10 @@ export class BookEngine implements AccountBook {
     };
   }
 
-  /** Rules and limits of orders. Until the first fills on an untried exchange have reconciled, both allow only the smallest amount. */
+  /**
+   * Rules and limits of orders. Until the first fills on an untried exchange have reconciled, both allow only the
+   * smallest amount.
+   */
   get #orderBounds(): Pick<RiskContext, 'instrument' | 'limits'> {
     const { limits } = this.#options;
     const { instrument } = this.#rules;
