@@ -82,6 +82,8 @@ export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'
 
 type OpenElsewhere = {
   readonly order: ElsewhereOrder;
+  /** Id that the exchange gave the order; `null` until an answer has shown it. */
+  oid: string | null;
   readonly evidence: OrderEvidence;
   /** Whether the last look-up was late enough to prove the outcome, but failed or contradicted the order. */
   isUndecidable: boolean;
@@ -108,6 +110,11 @@ export class ElsewhereDesk {
    */
   get isUndecidable(): boolean {
     return this.#open?.isUndecidable === true;
+  }
+
+  /** Whether an answer has shown that the exchange accepted the open order. */
+  get isAccepted(): boolean {
+    return this.#open?.evidence.isAccepted === true;
   }
 
   /** Stops looking the open order up, because its outcome has been stated. */
@@ -151,18 +158,21 @@ export class ElsewhereDesk {
       // A rejection for a duplicate id proves that an earlier request for this order arrived, so the order is tracked.
       if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id')
         return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };
-      this.#track(order);
+      this.#track(order, outcome.kind === 'done', outcome.kind === 'done' ? outcome.value.oid : null);
       return outcome.kind === 'done' ? { kind: 'sent' } : { kind: 'unknown', why: reasonOfFailure(outcome) };
     } finally {
       this.#isSending = false;
     }
   }
 
-  /** Continues with an order of an earlier run, which may have been sent. The order is never sent again. */
-  restore(order: ElsewhereOrder): void {
+  /**
+   * Continues with an order of an earlier run, which may have been sent. The order is never sent again. `isAccepted`:
+   * whether an answer in that run has shown that the exchange accepted the order.
+   */
+  restore(order: ElsewhereOrder, isAccepted: boolean): void {
     if (this.isOpen)
       throw new Error(`cannot restore order ${order.id}: an earlier order on the other exchange is still open`);
-    this.#track(order);
+    this.#track(order, isAccepted, null);
   }
 
   /** Looks the open order up once. After `ended` and `not placed`, no order is open. */
@@ -185,7 +195,9 @@ export class ElsewhereDesk {
     const reports = completeValue(looked);
     if (reports === null) return { verdict: lookUpFailed('the look-up of the order', looked), isDeciding: false };
     const own = reports.filter(({ originId }) => originId === id);
-    const oids = own.map(({ oid }) => oid);
+    open.oid ??= own[0]?.oid ?? null;
+    // An order that is not listed may still have trades under the id that an earlier answer has shown.
+    const oids = own.length === 0 && open.oid !== null ? [open.oid] : own.map(({ oid }) => oid);
     const [oid] = oids;
     const listed = await client.orderTrades(oid === undefined ? { originId: id } : { oid });
     const trades = completeValue(listed);
@@ -196,9 +208,10 @@ export class ElsewhereDesk {
     return { verdict, isDeciding: open.evidence.isDeciding };
   }
 
-  #track(order: ElsewhereOrder): void {
+  #track(order: ElsewhereOrder, isAccepted: boolean, oid: string | null): void {
     const { clock, times } = this.#options;
-    this.#open = { order, evidence: new OrderEvidence(order, clock.elapsed(), times), isUndecidable: false };
+    const evidence = new OrderEvidence(order, clock.elapsed(), times, isAccepted);
+    this.#open = { order, oid, evidence, isUndecidable: false };
   }
 }
 

@@ -117,13 +117,18 @@ export class ElsewhereHedges {
 
   /** Continues with the order of an earlier run. It is only looked up, never sent. */
   restore(row: HedgeRow): void {
-    this.#setup.desk.restore(placedOf(row).order);
+    this.#setup.desk.restore(placedOf(row).order, row.state === 'executing');
     this.fly(row);
   }
 
   /** Sends the order of a hedge that is stored on disk; see `ElsewhereDesk.send`. */
   send(row: HedgeRow, isWanted: () => boolean): Promise<SendResult> {
     return this.#setup.desk.send(placedOf(row).order, isWanted);
+  }
+
+  /** Whether an answer has shown that the exchange accepted the open order. */
+  get isAccepted(): boolean {
+    return this.#setup.desk.isAccepted;
   }
 
   /** Whether only the operator can state the outcome of the open order. */

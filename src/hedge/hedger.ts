@@ -383,9 +383,11 @@ export class Hedger {
     const outcome = await desk.accept({ way, id }, this.#options.mayAct);
     if (outcome.kind === 'done') this.#rows.change({ state: 'executing', conversionId: outcome.value.conversionId });
     // The hedger accepts each offer only once. If the exchange reports that the quote was executed before, this request
-    // itself has executed it.
+    // itself has executed it, and the conversion is certain to be listed.
     else if (outcome.kind === 'unknown' || outcome.meaning === 'executed before') {
-      this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
+      const [state, why] =
+        outcome.kind === 'unknown' ? (['unknown', outcome.reason] as const) : (['executing', outcome.code] as const);
+      this.#rows.change({ state, why });
       log.warn(
         { id: row.id },
         `hedge ${row.id}: outcome unknown; until the outcome is known, the limits count the hedge both as executed and as not executed`,
@@ -452,6 +454,11 @@ export class Hedger {
     const end = await this.#there.find();
     if (typeof end !== 'string') this.#endElsewhere(row, end, 'nothing was available at the price of the order');
     else if (row.why !== end) this.#rows.change({ why: end });
+    // After a restart, the absence of an accepted order from the lists must not prove that it was never placed.
+    if (typeof end === 'string' && row.state !== 'executing' && this.#there.isAccepted) {
+      this.#rows.change({ state: 'executing' });
+      this.#options.persist();
+    }
   }
 
   /**
@@ -502,9 +509,11 @@ export class Hedger {
     } else {
       const outcome = await desk.find(offer.way, offer.id);
       const found = outcome.kind === 'done' ? outcome.value : null;
+      // A conversion that the exchange has shown or confirmed exists, even if a later list omits it.
+      const isNowhere = outcome.kind === 'done' && row.state !== 'executing';
       if (found !== null) this.#hear(row, found);
-      else if (offer.way === 'conversion') this.#settleByBalances(row, outcome.kind === 'done');
-      else if (outcome.kind === 'done' && this.#isOutcomeDue(row))
+      else if (offer.way === 'conversion') this.#settleByBalances(row, isNowhere);
+      else if (isNowhere && this.#isOutcomeDue(row))
         this.#handleNotExecuted(row, 'the exchange lists no conversion for this hedge, and the offer has expired');
     }
   }
@@ -513,6 +522,7 @@ export class Hedger {
     if (status === 'pending') {
       if (row.offer?.way === 'rfq' && row.conversionId !== id)
         this.#rows.change({ state: 'executing', conversionId: id });
+      else if (row.state !== 'executing') this.#rows.change({ state: 'executing' });
     } else if (status === 'failed') this.#handleNotExecuted(row, 'the exchange could not execute the conversion');
     else this.#done({ ...row, offer: row.offer && { ...row.offer, give, get } }, null);
   }

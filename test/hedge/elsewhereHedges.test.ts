@@ -104,7 +104,7 @@ test.each([
     const hedges = new ElsewhereHedges({ desk } as never, { time: () => 0, step: () => undefined });
     const order = { id: 'h1', book: 'btc_usdt', side: 'buy', price: '1000', amount: '0.001' };
     const row = { id: 'h1', elsewhere: { place: 'there', order, rate: '20' } } as never as HedgeRow;
-    desk.restore(order as never);
+    desk.restore(order as never, false);
     expect(desk.isOpen).toBe(true);
     const { trades } = hedges.endAsStated(row, stated as never);
     expect([desk.isOpen, trades.length]).toEqual([false, stated === null ? 0 : 1]);

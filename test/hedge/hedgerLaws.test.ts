@@ -27,7 +27,9 @@ const events = fc.array(
   fc.record({
     ms: fc.constantFrom(500, 1_000, 3_000, 9_000, 16_000),
     fate: fates,
-    what: fc.constantFrom('none', 'none', 'none', 'dies', 'disk is full', 'halted', 'cannot look', 'told', 'spread'),
+    what: fc.constantFrom(
+      ...(['none', 'none', 'none', 'dies', 'disk is full', 'halted', 'cannot look', 'lists omit', 'spread'] as const),
+    ),
   }),
   { maxLength: 14 },
 );
@@ -81,6 +83,7 @@ test('whatever happens to a hedge, it is on disk and told before it leaves, leav
         bot.desk.fateOfPlace = () =>
           fate === 'told' ? 'done' : fate === 'untold' ? 'done untold' : fate === 'refused' ? { code: 'x' } : 'lost';
         toy.canLook = what !== 'cannot look';
+        toy.omitsShown = what === 'lists omit';
         bot.accepts = what !== 'disk is full';
         bot.mayAct = what !== 'halted';
         toy.spreadBps = what === 'spread' ? 60n : 10n;
@@ -89,7 +92,7 @@ test('whatever happens to a hedge, it is on disk and told before it leaves, leav
         expect(bot.rows.filter(row => !isOver(row)).length).toBeLessThanOrEqual(1);
       }
       // All answers again.
-      Object.assign(toy, { fateOfAccept: () => 'told', canLook: true, spreadBps: 10n });
+      Object.assign(toy, { fateOfAccept: () => 'told', canLook: true, omitsShown: false, spreadBps: 10n });
       Object.assign(bot, { accepts: true, mayAct: true });
       bot.desk.fateOfPlace = () => 'done';
       await bot.passes(60_000, 2_000);

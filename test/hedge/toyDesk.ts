@@ -41,6 +41,9 @@ export class ToyDesk implements ConversionDesk {
   fateOfAccept: () => AcceptFate = () => 'told';
   fateOfOffer: () => 'told' | 'refused' | 'unknown' = () => 'told';
   canLook = true;
+  /** Whether lists omit conversions that it has shown or confirmed before. */
+  omitsShown = false;
+  readonly #shown = new Set<string>();
   pairsAre: 'told' | 'unknown' = 'told';
   readonly asked: Asked[] = [];
   readonly offers = new Map<string, ConversionOffer & { readonly at: number }>();
@@ -126,8 +129,10 @@ export class ToyDesk implements ConversionDesk {
     }
     if (fate === 'long after') this.#clock.after(9_000, () => void this.#execute(offer, 'completed'));
     await this.#wait();
-    if (fate === 'executed before')
+    if (fate === 'executed before') {
+      this.#shown.add(id);
       return { kind: 'refused', code: '0381', message: 'executed', meaning: 'executed before' };
+    }
     const isTold = fate === 'told' || fate.startsWith('pending');
     return isTold
       ? { kind: 'done', value: { conversionId: this.executed.at(-1)!.id } }
@@ -146,7 +151,10 @@ export class ToyDesk implements ConversionDesk {
     this.calls.push('find');
     await this.#wait();
     if (!this.canLook) return { kind: 'unknown', reason: 'no answer' };
-    return { kind: 'done', value: this.executed.find(each => each.quote === quoteId && each.way === way) ?? null };
+    const found = this.executed.find(each => each.quote === quoteId && each.way === way);
+    if (found === undefined || (this.omitsShown && this.#shown.has(quoteId))) return { kind: 'done', value: null };
+    this.#shown.add(quoteId);
+    return { kind: 'done', value: found };
   }
 
   /** Amount of a currency that it brought. */

@@ -126,7 +126,7 @@ async function evidenceOf(
   const told = hedgesIn(dir).find(each => each.id === id);
   if (!told) throw new UsageError(`${dir}: no hedge ${id} in the recordings; puntas hedges lists all hedges`);
   const place = told.elsewhere?.place;
-  if (place === undefined ? told.state !== 'unknown' && told.state !== 'accepted' : !mayStillExecute(told))
+  if (!mayStillExecute(told) || told.conversionId !== null)
     throw new UsageError(
       `hedge ${id} has the state ${told.state}; only a hedge with an unknown outcome can be settled manually`,
     );

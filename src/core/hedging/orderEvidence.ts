@@ -51,15 +51,24 @@ export class OrderEvidence {
   /** Monotonic time from which an order that is not listed counts as absent. */
   readonly #conclusiveFrom: Millis;
   readonly #apartMs: Millis;
+  #isAccepted: boolean;
+  /** Largest filled amount that any answer has shown. */
+  #filledMin = money(0n);
   /** First of the consecutive conclusive look-ups without the order and with equal trades; `null` if there is none. */
   #unlisted: { readonly trades: string; readonly at: Millis } | null = null;
 
   /**
    * `sentAt` is the monotonic time at which the request had ended, or at which this process started: both are later
-   * than the sending.
+   * than the sending. `isAccepted`: whether the exchange has answered that it accepted the order.
    */
-  constructor(order: ElsewhereOrder, sentAt: Millis, { requestLifeMs, listingDelayMs }: EvidenceTimes) {
+  constructor(
+    order: ElsewhereOrder,
+    sentAt: Millis,
+    { requestLifeMs, listingDelayMs }: EvidenceTimes,
+    isAccepted = false,
+  ) {
     this.#order = order;
+    this.#isAccepted = isAccepted;
     this.#conclusiveFrom = sentAt + requestLifeMs + listingDelayMs;
     this.#apartMs = listingDelayMs;
   }
@@ -77,31 +86,44 @@ export class OrderEvidence {
     return this.#unlisted !== null;
   }
 
+  /** Whether any answer has shown that the exchange accepted the order. Later answers without the order do not refute it. */
+  get isAccepted(): boolean {
+    return this.#isAccepted;
+  }
+
   /** Applies a look-up whose two requests both succeeded. A failed look-up proves nothing and is not applied. */
   read(answer: LookUpAnswer): ElsewhereVerdict {
     const reports = answer.reports.filter(({ originId }) => originId === this.#order.id);
     const problem = this.#contradiction(reports, answer.trades);
     if (problem !== null) return this.#unproven(problem);
     const [report] = reports;
+    const traded = sumOfMajors(answer.trades);
+    const reported = report ? moneyOf(report.originalAmount) - moneyOf(report.unfilledAmount) : 0n;
+    for (const shown of [traded, reported]) if (shown > this.#filledMin) this.#filledMin = money(shown);
+    if (report !== undefined || traded > 0n) this.#isAccepted = true;
     if (report === undefined) return this.#readUnlisted(answer);
     this.#unlisted = null;
     if (report.status !== 'completed' && report.status !== 'cancelled')
       return report.status === 'queued' ? this.#unproven('the exchange has not processed the order yet') : LIVE;
-    const filled = money(moneyOf(report.originalAmount) - moneyOf(report.unfilledAmount));
+    const filled = money(reported);
+    if (filled < this.#filledMin) return this.#unproven(SHOWN_MORE);
     if (report.status === 'completed' && filled !== moneyOf(report.originalAmount))
       return this.#unproven('the exchange reports the order as completed, but not as fully filled');
-    return sumOfMajors(answer.trades) === filled
+    return traded === filled
       ? { kind: 'ended', filled, trades: answer.trades }
       : this.#unproven('the trades of the order do not add up to its filled amount yet');
   }
 
   /**
    * Applies a look-up that does not list the order: the order ended long ago, or was never placed. Two equal look-ups
-   * prove this. The first must start when even the latest possible execution would already be listed; the second, at
+   * prove this, unless they contradict an earlier answer. The first must start when even the latest possible execution would already be listed; the second, at
    * least the listing delay later.
    */
   #readUnlisted({ startedAt, trades }: LookUpAnswer): ElsewhereVerdict {
     if (!this.isConclusive(startedAt)) return this.#unproven('the exchange does not list the order yet');
+    if (sumOfMajors(trades) < this.#filledMin) return this.#unproven(SHOWN_MORE);
+    if (this.#isAccepted && trades.length === 0)
+      return this.#unproven('the exchange accepted the order, but lists neither the order nor trades of it');
     const seen = trades
       .map(({ tid }) => tid)
       .toSorted()
@@ -135,6 +157,7 @@ export class OrderEvidence {
   }
 }
 
+const SHOWN_MORE = 'an earlier answer of the exchange showed a larger filled amount';
 const LIVE: ElsewhereVerdict = { kind: 'live' };
 
 function sumOfMajors(trades: readonly OwnTrade[]): Money {

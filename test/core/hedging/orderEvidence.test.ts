@@ -68,11 +68,13 @@ const looks = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
-test('an order that is not listed is proven by two look-ups alone: late, apart, equal, and nothing else seen between them', () => {
+test('an order that is not listed is proven by two look-ups alone: late, apart, equal, nothing else seen between them, and nothing seen before that they deny', () => {
   const cameUp = new Set<string>();
   fc.assert(
-    fc.property(looks, fc.constantFrom(0, 33_999, 34_000), (history, firstMs) => {
-      const evidence = new OrderEvidence(ORDER, SENT_AT, TIMES);
+    fc.property(looks, fc.constantFrom(0, 33_999, 34_000), fc.boolean(), (history, firstMs, wasAccepted) => {
+      const evidence = new OrderEvidence(ORDER, SENT_AT, TIMES, wasAccepted);
+      let isAccepted = wasAccepted;
+      let most = 0;
       /** Late look-ups since the last one that showed anything else, each with the trades that it showed. */
       let absent: { readonly at: number; readonly seen: string }[] = [];
       let at = SENT_AT + firstMs;
@@ -92,7 +94,13 @@ test('an order that is not listed is proven by two look-ups alone: late, apart, 
         const verdict = evidence.read({ startedAt: at, reports, trades: listed.trades });
         expect(evidence.isConclusive(at)).toBe(at >= CONCLUSIVE_FROM);
 
-        const isAbsent = what.kind === 'absent' && at >= CONCLUSIVE_FROM;
+        if (what.kind === 'listed') most = Math.max(most, what.filled);
+        if (what.kind !== 'wrong') most = Math.max(most, what.trades.length);
+        if (what.kind === 'listed' || (what.kind === 'absent' && what.trades.length > 0)) isAccepted = true;
+        expect(evidence.isAccepted).toBe(isAccepted);
+        const denies = what.kind === 'absent' && (what.trades.length < most || (isAccepted && most === 0));
+
+        const isAbsent = what.kind === 'absent' && at >= CONCLUSIVE_FROM && !denies;
         const seen = [...(what.kind === 'absent' ? what.trades : [])].sort().join();
         const now = { at, seen };
         absent = isAbsent ? [...absent.filter(each => each.seen === seen), now] : [];
@@ -106,7 +114,11 @@ test('an order that is not listed is proven by two look-ups alone: late, apart, 
           else expect(verdict).toEqual(sum === 0n ? { kind: 'not placed' } : ended);
         } else if (what.kind === 'wrong' || what.status === 'queued') expect(verdict.kind).toBe('unknown');
         else if (what.status !== 'completed' && what.status !== 'cancelled') expect(verdict.kind).toBe('live');
-        else if (what.trades.length !== what.filled || (what.status === 'completed' && what.filled < 3))
+        else if (
+          what.filled < most ||
+          what.trades.length !== what.filled ||
+          (what.status === 'completed' && what.filled < 3)
+        )
           expect(verdict.kind).toBe('unknown');
         else expect(verdict).toEqual(ended);
         cameUp.add(`${what.kind} ${verdict.kind}`);
@@ -123,6 +135,21 @@ test('an order that is not listed is proven by two look-ups alone: late, apart, 
             { afterMs: 4_000, what: { kind: 'absent', trades: [] }, isBesideOthers: false },
           ],
           34_000,
+          false,
+        ],
+        // Listed as filled before its trades are; the clock of the exchange then jumps back, and it lists nothing.
+        [
+          [
+            {
+              afterMs: 0,
+              what: { kind: 'listed', status: 'completed', filled: 3, trades: [] },
+              isBesideOthers: false,
+            },
+            { afterMs: 34_000, what: { kind: 'absent', trades: [] }, isBesideOthers: false },
+            { afterMs: 4_000, what: { kind: 'absent', trades: [] }, isBesideOthers: false },
+          ],
+          0,
+          false,
         ],
       ],
     },
