@@ -63,6 +63,8 @@ export class Network {
   readonly #latencyMs: number;
   #partitions: Partition[] = [];
   #lockedUntil: Record<'public' | 'private', Millis> = { public: -Infinity, private: -Infinity };
+  /** Requests that the exchange has read. */
+  readonly #read = new WeakSet<WireRequest>();
   /** The next book arrives late, and no book for so long after it. Null: books arrive as usual. */
   #silenceAfterLateBook: Millis | null = null;
   /** When those that are on their way were sent. */
@@ -217,7 +219,9 @@ export class Network {
     const status = world.struck('html replies', 0.04, () => chance.pick([200, 403, 502, 503]));
     if (status !== null) return htmlReply(status);
     const scope = isPublic(topic) ? 'public' : 'private';
-    if (world.isFaulty && topic !== 'cancel' && world.clock.elapsed() < this.#lockedUntil[scope]) {
+    // The exchange checks the nonce before all else, so it knows a request that it has read before.
+    const isKnown = this.#read.has(request);
+    if (!isKnown && world.isFaulty && topic !== 'cancel' && world.clock.elapsed() < this.#lockedUntil[scope]) {
       return errorReply(420, '0801', 'Too many requests');
     }
     if (topic === 'cancel' && world.clock.elapsed() < this.#lockedUntil.private) {
@@ -225,7 +229,7 @@ export class Network {
     }
     const error = world.struck('errors not applied', 0.08, () => this.#serverError());
     if (error !== null) return error;
-    const instead = this.#options.replies.instead(topic, request);
+    const instead = isKnown ? null : this.#options.replies.instead(topic, request);
     if (instead !== null) return instead;
     const reply = desk
       ? desk.arrive(request, topic, () => this.#respond(request, topic, how))
@@ -237,6 +241,7 @@ export class Network {
 
   #respond(request: WireRequest, topic: Topic, how: Arrival): WireReply {
     const { world, exchange, watcher } = this.#options;
+    this.#read.add(request);
     const reply = exchange.respond(request, PEER);
     world.trace.add(`arrived ${topic} ${how.again ? 'again ' : ''}${reply.status} ${idsIn(request).join(',')}`);
     watcher.arrived(request, topic, reply, how);
