@@ -510,19 +510,20 @@ export class Hedger {
       const outcome = await desk.find(offer.way, offer.id);
       const found = outcome.kind === 'done' ? outcome.value : null;
       // A conversion that the exchange has shown or confirmed exists, even if a later list omits it.
-      const isNowhere = outcome.kind === 'done' && row.state !== 'executing';
+      const isKnown = row.state === 'executing';
       if (found !== null) this.#hear(row, found);
-      else if (offer.way === 'conversion') this.#settleByBalances(row, isNowhere);
-      else if (isNowhere && this.#isOutcomeDue(row))
+      else if (offer.way === 'conversion') this.#settleByBalances(row, outcome.kind === 'done', isKnown);
+      else if (outcome.kind === 'done' && !isKnown && this.#isOutcomeDue(row))
         this.#handleNotExecuted(row, 'the exchange lists no conversion for this hedge, and the offer has expired');
     }
   }
 
   #hear(row: HedgeRow, { id, status, give, get }: ConversionState): void {
     if (status === 'pending') {
-      if (row.offer?.way === 'rfq' && row.conversionId !== id)
-        this.#rows.change({ state: 'executing', conversionId: id });
-      else if (row.state !== 'executing') this.#rows.change({ state: 'executing' });
+      const conversionId = row.offer?.way === 'rfq' ? id : row.conversionId;
+      if (row.state === 'executing' && row.conversionId === conversionId) return;
+      this.#rows.change({ state: 'executing', conversionId });
+      this.#options.persist();
     } else if (status === 'failed') this.#handleNotExecuted(row, 'the exchange could not execute the conversion');
     else this.#done({ ...row, offer: row.offer && { ...row.offer, give, get } }, null);
   }
@@ -538,14 +539,15 @@ export class Hedger {
 
   /**
    * Settles a hedge once the balances have shown the same outcome for the maximum trade report delay. If the balances
-   * show no outcome and the exchange has no conversion for the quote (`isNowhere`), the outcome is `failed`.
+   * show no outcome and the exchange has no conversion for the quote (`isNowhere`), the outcome is `failed`. A conversion
+   * that the exchange has shown (`isKnown`) may still execute, so it can only be `completed` here.
    */
-  #settleByBalances(row: HedgeRow, isNowhere: boolean): void {
+  #settleByBalances(row: HedgeRow, isNowhere: boolean, isKnown: boolean): void {
     const { at: readAt, differences } = this.#options.view().balances;
     const verdict = outcomeFromBalances(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
     // A read without a verdict does not restart the measurement. Between a fill and the next read, the balances briefly
     // show no verdict.
-    if (verdict === null || !this.#isOutcomeDue(row, readAt)) return;
+    if (verdict === null || (verdict === 'failed' && isKnown) || !this.#isOutcomeDue(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
     if (verdict === 'completed') this.#done(row, 'the account balances show that the conversion was executed');
     else

@@ -35,6 +35,8 @@ export class ToyDesk implements ConversionDesk {
   bonusBps: Record<string, bigint> = {};
   lifeMs = 30_000;
   answerMs = 0;
+  /** Time until a pending conversion ends. */
+  pendingMs = 7_000;
   /** Most that can be confirmed, by currency; `null`: it says only that it is too much. */
   most: Record<string, bigint | null> = {};
   decimals: Record<string, number> = { btc: 0, usd: 2, mxn: 4 };
@@ -123,7 +125,7 @@ export class ToyDesk implements ConversionDesk {
     if (fate === 'told' || fate === 'untold' || fate === 'executed before') this.#execute(offer, 'completed');
     if (fate === 'pending' || fate === 'pending, then failed') {
       const made = this.#execute(offer, 'pending');
-      this.#clock.after(7_000, () => {
+      this.#clock.after(this.pendingMs, () => {
         made.status = fate === 'pending' ? 'completed' : 'failed';
       });
     }
