@@ -11,6 +11,7 @@ const LONG = [
   'actions',
   'backtest/backtest',
   'backtest/compare',
+  'backtest/hedgeTape',
   'badInput',
   'books',
   'build',
