@@ -112,7 +112,7 @@ export const hedgeTapeText = ({ name, feeBps, latencyMs }: Omit<HedgeTape, 'tape
 
 /** Returns the result as sentences: verdict, fees at which it pays, lead, basis, limitations. */
 export const hedgedWords = (book: HedgedBook): readonly string[] => [
-  `${verdictText(book)} ${payingText(book)}`,
+  `${verdictText(book)} ${payingText(book)}`.trim(),
   `${leadText(book)} ${basisText(book)}`.trim(),
   ...(book.limits.length === 0 ? [] : [book.limits.join(' ')]),
 ];

@@ -2,10 +2,10 @@
  * Verdict on quoting with a hedge on another exchange, by fee. The distance is chosen on the first part of the time and
  * judged on the rest of the time.
  */
-import { randomOf } from '../../src/core/index.ts';
+import { randomOf, type Millis } from '../../src/core/index.ts';
 import { durationText } from '../../src/pages/index.ts';
 import type { DistanceProfile } from '../profile/distanceProfile.ts';
-import { quoteVerdictOf, type QuoteVerdict } from '../profile/quoteVerdict.ts';
+import { FILLS_MIN, quoteVerdictOf, type QuoteVerdict } from '../profile/quoteVerdict.ts';
 import { PAIR_HORIZON_S, type HedgedProfile } from './hedgedProfile.ts';
 
 /** Verdict at one fee. Values are in bps before fees; `null` with too few fills. */
@@ -135,7 +135,9 @@ function verdictAt(
     return {
       ...{ feeBps, costBps, quote: false, distanceBps: null, fittedBps: null, heldOutBps: null },
       ...{ fills: 0, fillsPerHour: 0, netPerHour: null },
-      why: unusable ?? 'the first third of the time has too few fills to choose a distance',
+      why:
+        unusable ??
+        `the first third of the time has ${shortageOf(profile.fitted.points, profile.fitted.blockMs)} to choose a distance`,
     };
   const { heldOut, isPriceAlone } = profile;
   const point = heldOut.points[best.at]!;
@@ -146,7 +148,16 @@ function verdictAt(
   const quote = unusable === null && best.fitted > costBps && verdict.quote;
   return {
     ...{ feeBps, costBps, quote, distanceBps: point.distanceBps, fittedBps: best.fitted },
-    why: quote ? '' : (unusable ?? lossReason(verdict, best.fitted, value?.value ?? Number.NaN, { costBps, backBps })),
+    why: quote
+      ? ''
+      : (unusable ??
+        lossReason(
+          verdict,
+          best.fitted,
+          value?.value ?? Number.NaN,
+          { costBps, backBps },
+          shortageOf([point], heldOut.blockMs),
+        )),
     heldOutBps:
       value === null || low === null
         ? null
@@ -156,14 +167,21 @@ function verdictAt(
   };
 }
 
+/** Returns what the fills at some distances lack for a verdict: their number, or their spread over time blocks. */
+const shortageOf = (points: DistanceProfile['points'], blockMs: Millis): string =>
+  points.some(({ fills }) => fills >= FILLS_MIN)
+    ? `too few blocks of ${durationText(blockMs / 1_000)} with fills`
+    : 'too few fills';
+
 function lossReason(
   verdict: QuoteVerdict,
   fitted: number,
   value: number,
   { costBps, backBps }: { readonly costBps: number; readonly backBps: number },
+  shortage: string,
 ): string {
   const costs = backBps > 0 ? 'the fees and the cost of moving back' : 'the fees';
-  if (verdict.netPerHour === null) return 'the last two thirds of the time have too few fills to judge';
+  if (verdict.netPerHour === null) return `the last two thirds of the time have ${shortage} to judge`;
   if (!(fitted > costBps))
     return `in the first third of the time, fills were worth less than ${costs} at every distance`;
   if (!(value > costBps))

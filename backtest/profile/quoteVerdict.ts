@@ -68,7 +68,7 @@ export type QuoteVerdict =
     };
 
 /** Minimum number of fills at a distance; a distance with fewer fills is not evaluated. */
-const FILLS_MIN = 10;
+export const FILLS_MIN = 10;
 /** Minimum number of time blocks with fills at a distance; a distance with fewer blocks is not evaluated. */
 const BLOCKS_MIN = 8;
 /** Probability on each side outside of the intervals of distance and volume. */

@@ -110,6 +110,18 @@ test('a verdict names the cost of moving back, and is against quoting where this
 });
 
 describe('what cannot be judged', () => {
+  test('fills in too few time blocks, or too few fills: the reason names the one that is missing', () => {
+    const short = plantedPair(7, 1, PAYING);
+    const wordsAt = (distanceBps: number) =>
+      hedgedWords(
+        hedgedBookOf('here', short.quoted, venue(short.hedge), { makersBps: [0], distancesBps: [distanceBps] }),
+      )[0];
+    expect(wordsAt(8)).toMatch(
+      /, the first third of the time has too few blocks of 5 min with fills to choose a distance\.$/,
+    );
+    expect(wordsAt(400)).toMatch(/, the first third of the time has too few fills to choose a distance\.$/);
+  });
+
   test('a dead hedge price', () => {
     const { columns } = hedge;
     const dead = changed(hedge, hedge, i => ({ ticks: i < 2 ? columns.price[i]! : columns.price[i % 2]!, lots: 1 }));
