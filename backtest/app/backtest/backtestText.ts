@@ -71,12 +71,13 @@ function mainLines(report: BacktestReport, main: BacktestReport['models'][number
 }
 
 /** Describes a comparison with one line per recording, bot and tier. */
-export function describeComparison({ tapes, leftOut }: Comparison): string {
+export function describeComparison({ tapes, leftOut, hedge }: Comparison): string {
   const lines = tapes.flatMap(({ name, minor, runs }) => [
     name,
     ...runs.map(run => `  ${run.name.padEnd(20)} ${run.tier.padEnd(6)} ${outcomeOf(run, minor)}`),
   ]);
-  return [...lines, ...leftOut.map(({ path, why }) => `left out: ${path}: ${why}`)].join('\n');
+  const hedging = hedge === undefined ? [] : [`hedges on ${hedgeTapeText(hedge)}`];
+  return [...lines, ...hedging, ...leftOut.map(({ path, why }) => `left out: ${path}: ${why}`)].join('\n');
 }
 
 function outcomeOf(

@@ -224,7 +224,10 @@ function givenFor(
 ): Prepared | string {
   const book = recordedBook(given);
   const fitting = setups.filter(({ config }) => config?.book === book);
-  if (fitting.length === 0) return `no configuration trades ${book}`;
+  if (fitting.length === 0) {
+    const isRead = setups.some(({ config }) => config !== null && booksRead(config).includes(book));
+    return `no configuration trades ${book}${isRead ? ', but its prices are read' : ''}`;
+  }
   if (('options' in given ? given.tape : given).quotesOnly) return WITHOUT_AMOUNTS;
   const market = marketOf(given, options);
   const planAt = (tierName: TierName, tier?: FeeTier): readonly Planned[] =>
@@ -295,6 +298,12 @@ function elsewhereIn(
   const missing = books.filter(book => !tapes.has(book));
   return `the reference price of the bot comes from ${books.join(', ')}, but no recording of ${missing.join(', ')} covers the hours of the tape`;
 }
+
+/** Returns the books whose recorded prices a configuration reads: for its reference price, and for hedges. */
+const booksRead = (config: Config): readonly string[] => [
+  ...(externalReferenceOf(config)?.legs ?? []).map(({ book }) => book),
+  ...routeBooks(config),
+];
 
 /** Returns the recordings of `books` that overlap `span`, one per book. */
 function tapesOf(

@@ -1,5 +1,5 @@
 /** Text of `puntas tune`: sentences, and the best trials in a table at most 80 columns wide. */
-import { tuningWords, type Tuning } from '../../index.ts';
+import { hedgeTapeText, tuningWords, type Tuning } from '../../index.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
 
 const WIDTH = 80;
@@ -8,11 +8,13 @@ const TRIALS_SHOWN = 10;
 /** Describes a study, without a line break at the end. */
 export function describeTuning(tuning: Tuning): string {
   const [verdict = '', ...rest] = tuningWords(tuning);
+  const { hedge } = tuning;
+  const hedging = hedge === undefined ? [] : [`Hedges executed on ${hedgeTapeText(hedge)}.`];
   const refusals = refusedFor(tuning);
   return [
     ...wrapped(verdict, WIDTH),
     ...(tuning.ranking.length === 0 ? [] : ['', ...tableOf(tuning), '']),
-    ...rest.flatMap(paragraph => wrapped(paragraph, WIDTH)),
+    ...[...rest, ...hedging].flatMap(paragraph => wrapped(paragraph, WIDTH)),
     ...refusals.flatMap(line => wrapped(line, WIDTH)),
   ].join('\n');
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { comparisonPage, mainOf, reportPage, type HedgeTape } from '../../../../backtest/index.ts';
 import { backtest } from '../../../../backtest/app/backtest/backtest.ts';
-import { describeBacktest } from '../../../../backtest/app/backtest/backtestText.ts';
+import { describeBacktest, describeComparison } from '../../../../backtest/app/backtest/backtestText.ts';
 import { bothAccountsOf, hedgeTapeProblem } from '../../../../backtest/app/backtest/hedgedElsewhere.ts';
 import { compare, type CompareOptions } from '../../../../backtest/app/compare/compare.ts';
 import { latenciesOf, latencyText } from '../../../../backtest/app/backtest/latencyFlags.ts';
@@ -272,6 +272,13 @@ describe('a comparison with --hedge-tape', () => {
     expect(comparison.hedge).toEqual({ name: VENUE.name, feeBps: 7.5, latencyMs: 100 });
     expect(comparisonPage(comparison, pageParts())).toContain('there btc_usdt, with a taker fee of 7.5 bps');
     expect(without.hedge).toBe(undefined);
+    expect(comparison.leftOut).toEqual([
+      expect.objectContaining({ why: 'no configuration trades usdt_mxn, but its prices are read' }),
+    ]);
+    expect(describeComparison(comparison)).toContain(
+      'hedges on there btc_usdt, with a taker fee of 7.5 bps and a latency of 100 ms each way',
+    );
+    expect(describeComparison(without)).not.toContain('hedges on');
   });
 
   test('does not run a bot whose hedges cannot be simulated, and refuses a recording that no bot can use', async () => {

@@ -10,6 +10,7 @@ import { latenciesOf, latencyText } from '../../../../backtest/app/backtest/late
 import { parameterProblems } from '../../../../backtest/app/tune/parameters.ts';
 import { readStudy, studyDigest } from '../../../../backtest/app/tune/study.ts';
 import { tune } from '../../../../backtest/app/tune/tune.ts';
+import { describeTuning } from '../../../../backtest/app/tune/tuneText.ts';
 import { TapeWriter } from '../../../../src/tape/index.ts';
 import { readConfig } from '../../../../src/wiring/configFile.ts';
 import { pageParts } from '../../../../src/wiring/outFiles.ts';
@@ -69,6 +70,9 @@ test('each trial has the result of the backtest with hedges, and the study names
   expect(tuning.hedge).toEqual({ name: 'there', feeBps: 1, latencyMs: 100 });
   expect(tuningWords(tuning).at(-1)).toMatch(
     /^Not simulated: hedge\.elsewhere: orders do not change the recorded book/,
+  );
+  expect(describeTuning(tuning).replaceAll('\n', ' ')).toContain(
+    'Hedges executed on there, with a taker fee of 1 bps and a latency of 100 ms each way.',
   );
   expect(tuningPage(tuning, pageParts())).toContain(
     'there, with a taker fee of 1 bps and a latency of 100 ms each way',
