@@ -113,6 +113,23 @@ test.each(streamed.map(({ name, streams }) => [name, streams]))(
   },
 );
 
+test('a recorder that cannot read the list of books logs the address that it requested', async () => {
+  const of = recordedVenue({ venue: 'bitso', url: 'http://127.0.0.1:9/api/v3', stream: false, book: 'btc_mxn' })!;
+  let stop: (why: string) => void = () => undefined;
+  const line = await new Promise<string>((log, reject) => {
+    const recorded = record({
+      ...{ ...of, addresses: { restUrl: 'http://127.0.0.1:9/api/v3' }, books: ['btc_mxn'], out: '/nowhere' },
+      ...{ clock: realClock(), seed: 1, log, onProgress: () => undefined },
+      onStarted: call => (stop = call),
+    });
+    closing.push(() => (stop('test'), recorded));
+    recorded.catch(reject);
+  });
+  expect(line).toMatch(
+    /^the list of books could not be read from http:\/\/127\.0\.0\.1:9\/api\/v3 \([^\n]+\); retrying in 5 s$/,
+  );
+});
+
 /** Clock of a machine that is ahead of the exchanges. */
 const aheadBy = (ms: number): Clock => {
   const clock = realClock();

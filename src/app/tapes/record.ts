@@ -282,7 +282,7 @@ async function rulesOfBooks(
     const why = outcome.kind === 'unknown' ? outcome.reason : `${outcome.code} ${outcome.message}`;
     const from = options.ccxt ? `ccxt:${options.ccxt.id}` : options.addresses.restUrl;
     if (once) throw new UsageError(`the list of books could not be read from ${from}: ${why}`, 1);
-    log(`the list of books could not be read (${why}); retrying in ${RULES_AGAIN_MS / 1000} s`);
+    log(`the list of books could not be read from ${from} (${why}); retrying in ${RULES_AGAIN_MS / 1000} s`);
     await sleep(clock, RULES_AGAIN_MS, signal);
   }
   return [];
