@@ -1,4 +1,4 @@
-/** Measures what a fill is worth when it is hedged on another exchange, on the recordings with several exchanges, and writes docs/development/evidence/elsewhere.md: `npm run hedged:docs`. With `-- --only japan`, brazil or dealers it only prints the rows of that set. */
+/** Measures what a fill is worth when it is hedged on another exchange, on the recordings with several exchanges, and writes docs/development/evidence/elsewhere.md: `npm run hedged:docs`. With `-- --only japan`, brazil or dealers it only prints the rows of that set; with `-- --only box` it writes the section on two exchanges in a box. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bpsText, hedgedBookOf, type HedgedBook } from '../../backtest/index.ts';
 import { openTape, type Tape } from '../../src/tape/index.ts';
+import { boxSection } from './boxedVerdicts.ts';
 
 const { data: DATA, only } = parseArgs({
   options: { data: { type: 'string', default: '../shared/data' }, only: { type: 'string' } },
@@ -131,12 +132,15 @@ const HEAD = [
   '',
 ];
 
+/** Names the program and the machine. */
+const made = (): string =>
+  `at commit ${execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim()}, node ${process.versions.node}, ${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown processor'}`;
+
 function page(): string {
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim();
   const head = `${HEAD.join(' | ').trim()}\n${HEAD.map((name, i) => (name === '' ? '' : i > 2 && i < 11 ? '---:' : '---')).join('|')}`;
   return `# Evidence: fills hedged on another exchange
 
-Written by \`npm run hedged:docs\` at commit ${commit}, node ${process.versions.node}, ${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown processor'}. Statistics only; the recordings are described in \`../shared/data\`.
+Written by \`npm run hedged:docs\` ${made()}. Statistics only; the recordings are described in \`../shared/data\`.
 
 Each row quotes the first exchange around the price of the second, times e^basis, and hedges there. Latencies are 25 + 100 ms each way; a recording with times in whole seconds adds one second to both delays. The first third of the common time fits the basis and chooses the distance; the columns *fills*, *at the fill* and *rest* are of the other two thirds, at that distance without fees. *Rest* values each pair by the difference of the two prices five minutes later, *at the fill* by the running basis then. Fees are of both exchanges together: 0, 2, 5 and 10 bps were tried, and *pays to* is the highest at which it pays.
 
@@ -145,14 +149,23 @@ All of these recordings have prices alone: an order fills completely when a pric
 ${head}
 ${books.map(rowOf).join('\n')}
 
-${FINDINGS}${latencySection()}`;
+${FINDINGS}${otherSections()}`;
 }
 
-/** The section of the page that `npm run bench -- --live-price` has the figures of; it is written by hand. */
-function latencySection(): string {
+/** The sections after the recordings, which other commands or people write. */
+function otherSections(): string {
   const text = readFileSync(PAGE, 'utf8');
-  const at = text.indexOf('\n## From a price elsewhere to a request');
+  const at = text.indexOf('\n## Planted markets');
   return at < 0 ? '' : text.slice(at);
+}
+
+/** Replaces the section of the page that has the heading of `section`, or adds it before the next measurements. */
+function writeSection(section: string): void {
+  const text = readFileSync(PAGE, 'utf8');
+  const own = text.indexOf(section.split('\n', 1)[0]!);
+  const from = own < 0 ? text.indexOf('## From a price elsewhere to a request') : own;
+  const to = own < 0 ? from : text.indexOf('\n## ', from) + 1;
+  writeFileSync(PAGE, `${text.slice(0, from)}${section}\n${text.slice(to)}`);
 }
 
 const FINDINGS = `## Findings
@@ -187,12 +200,15 @@ async function dealers(): Promise<void> {
   }
 }
 
+const BOX = 'box';
 const SETS: Readonly<Record<string, () => Promise<void>>> = { japan, brazil, dealers };
 const asked = Object.entries(SETS).filter(([name]) => only === undefined || name === only);
-if (asked.length === 0) throw new Error(`--only: expected ${Object.keys(SETS).join(', ')}, found ${only}`);
+if (asked.length === 0 && only !== BOX)
+  throw new Error(`--only: expected ${Object.keys(SETS).join(', ')} or ${BOX}, found ${only}`);
 try {
   for (const [, run] of asked) await run();
   if (only === undefined) writeFileSync(PAGE, page());
+  if (only === undefined || only === BOX) writeSection(await boxSection(made()));
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
