@@ -6,7 +6,7 @@ import { bpsText, type HedgedBook } from '../../backtest/index.ts';
 import { boxedBook, boxedConfig, LINKS } from '../backtest/hedged/boxedMarkets.ts';
 import { boxTapes, type BoxTapes } from '../backtest/hedged/boxTapes.ts';
 
-const HOURS = 4;
+const HOURS = 8;
 
 /** Markets of the tables, with the seed of each. */
 const MARKETS = [
@@ -44,7 +44,7 @@ function textOf(measured: readonly Measured[], made: string): string {
   const shipped = `${bpsText(fees.makerBps)} + ${bpsText(fees.hedgeBps)} bps`;
   return `## Two exchanges in a box
 
-Written by \`npm run hedged:docs -- --only box\` ${made}. Both embedded exchanges run in virtual time for ${HOURS} hours, and the recorders of \`puntas record\` write a tape of each from its stream. The measurement is that of \`puntas scout --hedge-tape\` and \`puntas calibrate --hedge-tape\`, at the fees of the configuration, ${shipped}, and latencies of ${latencyMs} + ${hedgeLatencyMs} ms each way. Columns as in the first table, fees of both exchanges together.
+Written by \`npm run hedged:docs -- --only box\` ${made}. Both embedded exchanges run in virtual time for ${HOURS} hours, and the recorders of \`puntas record\` write a tape of each from its stream. The measurement is that of \`puntas scout --hedge-tape\` and \`puntas calibrate --hedge-tape\`, at the fees of the configuration, ${shipped}, ${bpsText(fees.backBps)} bps for moving quote currency back after a hedge, and latencies of ${latencyMs} + ${hedgeLatencyMs} ms each way. Columns are as in the first table: values are in bps before fees, *pays to* and *fees* are those of both exchanges together.
 
 ${tableOf(
   ['market', 'lead of the hedge, s', 'mispricing, bps', 'at the fees of the configuration', 'pays to, bps'],
