@@ -131,11 +131,19 @@ function verdictText({ name, hedgeName, fees, verdict, latencyMs, hedgeLatencyMs
     : `Do not quote ${name} with a hedge at ${hedgeName}: at ${cost} and ${late}, ${why}.${measured}`;
 }
 
-function payingText({ payingFeeBps: fee, verdict }: HedgedBook): string {
+function payingText({ payingFeeBps: fee, verdict, byFee }: HedgedBook): string {
   if (fee === null) return verdict.distanceBps === null ? '' : 'Quoting would not be profitable at any fee.';
   return fee < 0
     ? `Quoting is profitable only if the rebates of both exchanges add up to ${bpsText(-fee)} bps or more.`
-    : `Quoting is profitable if the fees of both exchanges add up to ${bpsText(fee)} bps or less.`;
+    : `Quoting is profitable if the fees of both exchanges add up to ${bpsText(fee)} bps or less${exceptionsText(byFee, fee)}.`;
+}
+
+/** Returns the fees at or below the highest paying fee at which the verdict is against quoting, as text; empty without such fees. */
+function exceptionsText(byFee: readonly HedgedVerdict[], fee: number): string {
+  const unsure = byFee.filter(({ feeBps, quote }) => !quote && feeBps <= fee).map(({ feeBps }) => bpsText(feeBps));
+  return unsure.length === 0
+    ? ''
+    : `, except around ${unsure.join(', ')} bps, where the distance that was best in the first third of the time is not sure to pay`;
 }
 
 function leadText({ hedgeName, lead }: HedgedBook): string {

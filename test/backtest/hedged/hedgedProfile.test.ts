@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  bpsText,
   hedgedBookOf,
   hedgedProfileOf,
   hedgedVerdictsOf,
@@ -76,6 +77,23 @@ test('a fee is what decides: quoting pays below the highest paying fee and not a
   expect(quotes).toEqual([true, false]);
   expect(hedgedWords(book)[0]).toMatch(
     /^Quote here [\d.]+ bps from the price of there and hedge there: at fees of 1\.0 \+ 2\.0 bps/,
+  );
+});
+
+test('every fee up to the highest paying one pays, or the sentence names it', () => {
+  const book = hedgedBookOf('here', quoted, venue(hedge), { makersBps: [1] });
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0, max: 40, noNaN: true }),
+      fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }),
+      (fee, quotes) => {
+        const byFee = book.byFee.slice(0, 7).map((each, i) => ({ ...each, quote: quotes[i]! }));
+        const words = hedgedWords({ ...book, byFee, payingFeeBps: fee })[0]!;
+        const [, named = ''] = /, except around (.*) bps, where/.exec(words) ?? [];
+        const unsure = byFee.filter(({ feeBps, quote }) => feeBps <= fee && !quote);
+        expect(named).toBe(unsure.map(({ feeBps }) => bpsText(feeBps)).join(', '));
+      },
+    ),
   );
 });
 
