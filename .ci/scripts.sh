@@ -19,6 +19,7 @@ LONG=(
   "compare:tuned -- --data $DATA --only gemini"
   'hedge:comparison -- --seeds 1 --flow-seconds 600'
   "hedged:docs -- --data $DATA --only japan"
+  'hedged:docs -- --only box --hours 0.1'
   "queue:models -- --tape $DATA/bitstamp-btcusd-2015-05-01-book-orders-trades"
   'queue:overhead -- --rounds 1 --trials 16 --seconds 3600'
   'score:flow'

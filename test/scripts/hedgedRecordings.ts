@@ -1,4 +1,4 @@
-/** Measures what a fill is worth when it is hedged on another exchange, on the recordings with several exchanges, and writes docs/development/evidence/elsewhere.md: `npm run hedged:docs`. With `-- --only japan`, brazil or dealers it only prints the rows of that set; with `-- --only box` it writes the section on two exchanges in a box. */
+/** Measures what a fill is worth when it is hedged on another exchange, on the recordings with several exchanges, and writes docs/development/evidence/elsewhere.md: `npm run hedged:docs`. With `-- --only japan`, brazil or dealers it only prints the rows of that set; with `-- --only box` it writes the section on two exchanges in a box, from `--hours` of their time. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -8,8 +8,16 @@ import { bpsText, hedgedBookOf, type HedgedBook } from '../../backtest/index.ts'
 import { openTape, type Tape } from '../../src/tape/index.ts';
 import { boxSection } from './boxedVerdicts.ts';
 
-const { data: DATA, only } = parseArgs({
-  options: { data: { type: 'string', default: '../shared/data' }, only: { type: 'string' } },
+const {
+  data: DATA,
+  only,
+  hours,
+} = parseArgs({
+  options: {
+    data: { type: 'string', default: '../shared/data' },
+    only: { type: 'string' },
+    hours: { type: 'string', default: '8' },
+  },
 }).values;
 const PAGE = 'docs/development/evidence/elsewhere.md';
 const JAPAN = 'bitflyer-btcbox-btcjpy-2018-08-12-two-venues-last';
@@ -208,7 +216,7 @@ if (asked.length === 0 && only !== BOX)
 try {
   for (const [, run] of asked) await run();
   if (only === undefined) writeFileSync(PAGE, page());
-  if (only === undefined || only === BOX) writeSection(await boxSection(made()));
+  if (only === undefined || only === BOX) writeSection(await boxSection(made(), Number(hours)));
 } finally {
   rmSync(work, { recursive: true, force: true });
 }

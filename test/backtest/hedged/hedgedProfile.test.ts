@@ -13,6 +13,7 @@ import {
 import { amount, price } from '../../../src/core/index.ts';
 import { KIND, SIDE, TapeBuilder, type SideCode, type Tape } from '../../../src/tape/index.ts';
 import { tapeRules } from '../../../src/tape/model/tapeRules.ts';
+import { between } from '../../draws.ts';
 import { independentPair, PAYING, plantedPair } from './pairedMarkets.ts';
 
 const { quoted, hedge } = plantedPair(5, 3, PAYING);
@@ -83,17 +84,13 @@ test('a fee is what decides: quoting pays below the highest paying fee and not a
 test('every fee up to the highest paying one pays, or the sentence names it', () => {
   const book = hedgedBookOf('here', quoted, venue(hedge), { makersBps: [1] });
   fc.assert(
-    fc.property(
-      fc.double({ min: 0, max: 40, noNaN: true }),
-      fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }),
-      (fee, quotes) => {
-        const byFee = book.byFee.slice(0, 7).map((each, i) => ({ ...each, quote: quotes[i]! }));
-        const words = hedgedWords({ ...book, byFee, payingFeeBps: fee })[0]!;
-        const [, named = ''] = /, except around (.*) bps, where/.exec(words) ?? [];
-        const unsure = byFee.filter(({ feeBps, quote }) => feeBps <= fee && !quote);
-        expect(named).toBe(unsure.map(({ feeBps }) => bpsText(feeBps)).join(', '));
-      },
-    ),
+    fc.property(between(0, 40), fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }), (fee, quotes) => {
+      const byFee = book.byFee.slice(0, 7).map((each, i) => ({ ...each, quote: quotes[i]! }));
+      const words = hedgedWords({ ...book, byFee, payingFeeBps: fee })[0]!;
+      const [, named = ''] = /, except around (.*) bps, where/.exec(words) ?? [];
+      const unsure = byFee.filter(({ feeBps, quote }) => feeBps <= fee && !quote);
+      expect(named).toBe(unsure.map(({ feeBps }) => bpsText(feeBps)).join(', '));
+    }),
   );
 });
 
