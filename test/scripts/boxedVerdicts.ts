@@ -67,7 +67,7 @@ const FINDINGS = `- **The shipped box pays** at its fees, at 21 bps from the pri
 - **With nothing in common, the verdict is against quoting at every fee.** A fill still seems to be worth its distance at the running basis (*at the fill*), but five minutes later, up to 16 bps from the price, it is worth less than half of that.
 - **A higher fee can pay where a lower one does not**, as 9.5 and 5.0 bps for the planted edge: at each fee, the distance that was best in the first third is judged, and the farther one has the larger margin. The sentence under the verdict names these fees.
 
-The commands over real sockets, exchange with the shipped configuration and record with \`--venue\` for each of the two, for 15 minutes: 538 and 846 trades, no gap. Calibrate and scout: *do not*, too few blocks of 5 minutes with fills. Backtest of the shipped configuration with its hedges: 130 fills, 62 hedges, +96.62 mxn, without an interval.
+The commands over real sockets, exchange with the shipped configuration and record with \`--venue\` for each of the two, for 15 minutes: 538 and 846 trades, no gap. Scout: *do not*, too few blocks of 5 minutes with fills. Backtest of the shipped configuration with its hedges: 130 fills, 62 hedges, +96.62 mxn, without an interval.
 
 The commands on 8 hours of the first row, with the tape of usdt_mxn for the rate: compare, +3,352 mxn (95%: +2,673 to +4,196) from 2,392 fills; tune of \`strategy.halfSpreadBps\` with five trials in the first 6 hours, better than not trading at 9.3 bps, +2,539 mxn (95%: +1,776 to +3,387). Neither counts the cost of moving quote currency back.`;
 
