@@ -177,7 +177,7 @@ export class PlaceAccount {
     this.#readAt = event.startedAt;
     this.#value = event.rate === undefined ? null : aboveZero(event.rate, place);
     const balances = event.balances.map(row => ({ ...row, currency: atPlace(row.currency, place) }));
-    return this.#account.read({ ...event, balances }, NO_LOCKS);
+    return this.#account.read({ ...event, balances }, this.#lockedByHedge(balances));
   }
 
   /** Applies a state change of the bot's order on the other exchange. */
@@ -245,6 +245,13 @@ export class PlaceAccount {
     return others;
   }
 
+  /** Returns the amounts that an open order of the bot may have locked; all other locked funds are unavailable. */
+  #lockedByHedge(balances: BalancesEvent['balances']): ReadonlyMap<string, Money> {
+    const pending = (currency: string) =>
+      money(this.#account.fundsWithPending(currency) - this.#account.funds(currency));
+    return new Map(balances.map(({ currency }) => [currency, pending(currency)]));
+  }
+
   #booked(booked: Booked): void {
     const { place, major, minor } = this.#book;
     const base = changesIn(booked.changes, atPlace(major, place));
@@ -263,5 +270,3 @@ function aboveZero(rate: Money, place: string): Money {
   if (!(rate > 0n)) throw new RangeError(`expected a rate above 0 for the quote currency at ${place}, found ${rate}`);
   return rate;
 }
-
-const NO_LOCKS: ReadonlyMap<string, Money> = new Map();

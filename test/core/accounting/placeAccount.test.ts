@@ -164,3 +164,35 @@ it('nothing is booked before the opening; then each entry has the name of the ex
   expect(sums).toEqual(['4', '111', '4', '111', '81', '7'].map(moneyOf));
   expect([account.missing(10 + MAX_AGE), account.missing(11 + MAX_AGE)?.slice(0, 5)]).toEqual([null, 'there']);
 });
+
+it('funds are the ledger without what other orders lock there, and what the open order of a hedge locks is no other', () => {
+  const sum = fc.integer({ min: 0, max: 500 });
+  fc.assert(
+    fc.property(sum, sum, fc.boolean(), (others, hedged, isOpen) => {
+      const account = new PlaceAccount(
+        { place: 'there', major: 'btc', minor: 'usd' },
+        {},
+        { tradeReportDelayMaxMs: 0 },
+        () => undefined,
+      );
+      const read = (locked: number) =>
+        account.read({
+          ...{ kind: 'balances', at: 0, startedAt: 0, quiet: true, place: 'there' },
+          balances: ['btc', 'usd'].map(currency => ({
+            ...{ currency, total: '1000', locked: String(currency === 'btc' ? locked : 0), available: '0' },
+          })),
+        });
+      read(0);
+      const conversion: Conversion = {
+        id: 'h1',
+        give: { currency: 'btc', amount: moneyOf(String(hedged)) },
+        get: { currency: 'usd', amount: moneyOf('1') },
+      };
+      if (isOpen) account.apply({ kind: 'elsewhere', at: 0, phase: 'in flight', conversion });
+      read(others + (isOpen ? hedged : 0));
+      expect(account.funds('btc')).toBe(moneyOf(String(1_000 - others - (isOpen ? hedged : 0))));
+      expect(account.reserves).toEqual({ major: moneyOf(String(1_000 - others)), minor: moneyOf('1000') });
+    }),
+    runsOf(1_000, 100),
+  );
+});
