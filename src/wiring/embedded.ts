@@ -42,7 +42,7 @@ import {
   type Served,
 } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
-import type { ElsewhereAccess } from './elsewhere/access.ts';
+import { newPause, type ElsewhereAccess } from './elsewhere/access.ts';
 import { bookBetween, openSecond, secondProblem, type SecondBox } from './elsewhere/secondExchange.ts';
 import { UsageError } from './usageError.ts';
 import { httpDeliveries } from './deliveries.ts';
@@ -264,6 +264,7 @@ async function serveSecond(
       streamUrl: server.url.replace(/^http/, 'ws'),
       key: account.key,
       secret: new Secret(account.secret),
+      pause: newPause(),
     };
   } catch (error) {
     const why = textOfError(error);

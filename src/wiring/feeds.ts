@@ -122,7 +122,7 @@ export type SourceAccess = {
   readonly streamOf?: (book: string) => MarketStream | undefined;
   /** Other exchange, for sources from `elsewhere`. */
   readonly elsewhere?:
-    | (Pick<ElsewhereAccess, 'venue' | 'restUrl' | 'transport'> & { readonly streamUrl?: string | undefined })
+    | (Pick<ElsewhereAccess, 'venue' | 'restUrl' | 'transport' | 'pause'> & { readonly streamUrl?: string | undefined })
     | undefined;
 };
 
@@ -190,6 +190,7 @@ function priceSourceOf(
   const client = venue.connect({
     ...{ clock, random: randomOf(seed), restUrl: venue.restUrl(at.restUrl) },
     ...('transport' in at ? { transport: at.transport } : {}),
+    ...('pause' in at ? { pause: at.pause } : {}),
     deadlineMs: config.exchange.requestTimeoutMs,
     budgets: { public: REQUESTS_PER_MINUTE },
   });

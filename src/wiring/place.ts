@@ -135,7 +135,7 @@ export function placeClientOf(
   return venue.connect({
     section: 'elsewhere',
     ...{ clock, random: randomOf(seed ^ 0x3e), book: access.book, restUrl: venue.restUrl(access.restUrl), onRequest },
-    transport: access.transport,
+    ...{ transport: access.transport, pause: access.pause },
     // The timeout is not divided by the speed of the clock, because an exchange may reject requests that are older than
     // the timeout by its own clock.
     deadlineMs: settings.requestTimeoutMs,

@@ -5,7 +5,7 @@ import type { Log } from '../live/log.ts';
 import type { AccountPurpose } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
 import type { VenueAccess } from './bot.ts';
-import type { ElsewhereAccess } from './elsewhere/access.ts';
+import { newPause, type ElsewhereAccess } from './elsewhere/access.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
 import type { Embedded } from './embedded.ts';
 import { refuseOpenInspector, refuseUncheckedCertificates } from './safeProcess.ts';
@@ -183,6 +183,7 @@ export function remoteElsewhere(settings: Extract<ElsewhereSettings, { kind: 're
     restUrl: venueNamed(venue).restUrl(restUrl),
     ...(streamUrl !== undefined && { streamUrl }),
     ...keyFromEnvironment('PUNTAS_ELSEWHERE'),
+    pause: newPause(),
   };
 }
 

@@ -122,8 +122,16 @@ export type Connection = {
   readonly credentials?: VenueCredentials;
   /** Maximum number of requests in any minute. */
   readonly budgets: { readonly public: number; readonly private?: number };
+  /** Pause that other clients at the same address share; absent for a pause of its own. */
+  readonly pause?: AddressPause | undefined;
   readonly onRequest?: ((seen: Observation) => void) | undefined;
 };
+
+/**
+ * Pause of all requests to one address after the exchange reported too many requests. `until`: its end on the monotonic
+ * clock; each client can set a later end.
+ */
+export type AddressPause = { until: Millis };
 
 export type VenueCredentials = {
   readonly key: string;

@@ -3,6 +3,7 @@
  */
 import {
   DAY_MS,
+  type AddressPause,
   type AvailableBook,
   type BookFee,
   type Clock,
@@ -59,6 +60,8 @@ export type BinanceOptions = {
   readonly waitMs?: Partial<Readonly<Record<Lane, number>>>;
   readonly onRequest?: ((seen: Observation) => void) | undefined;
   readonly section?: VenueSection | undefined;
+  /** Pause of all requests that other clients at the same address share; absent for a pause of its own. */
+  readonly pause?: AddressPause | undefined;
 };
 
 /**
@@ -132,7 +135,7 @@ const NOT_OPEN = '-2011:unknown';
 
 /** Creates a client, which sends nothing until a method is called. */
 export function binanceClient(options: BinanceOptions): VenueClient {
-  const { clock, rest, credentials, book: own, budgets, deadlineMs } = options;
+  const { clock, rest, credentials, book: own, budgets, deadlineMs, pause } = options;
   const time: ServerTime = new ServerTime(clock, () => ask(publicRead('time', 1, {}, replies.serverTimeOf)));
   const { weightPerMinute } = BINANCE_LIMITS;
   const sender: RequestSender<BinanceForm, BinanceBudget> = requestSender({
@@ -147,7 +150,10 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     budgets: {
       public: new Budget(clock, { perMinute: budgets.public }),
       private: new Budget(clock, { perMinute: budgets.private ?? weightPerMinute }),
-      weight: new Budget(clock, { meters: [windowMeter(weightPerMinute * (1 - SHARE_LEFT_FOR_CANCELS), 60_000)] }),
+      weight: new Budget(clock, {
+        meters: [windowMeter(weightPerMinute * (1 - SHARE_LEFT_FOR_CANCELS), 60_000)],
+        pause,
+      }),
       orders: new Budget(clock, { meters: orderMeters() }),
     },
     ...(options.lanes ? { lanes: options.lanes } : {}),

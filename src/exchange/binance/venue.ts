@@ -14,14 +14,14 @@ const SYMBOLS_BYTES_MAX = 32 * 1024 * 1024;
 export const binanceSpot: ExchangeVenue = {
   name: 'binance',
   restUrl: address => (new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/api` : address),
-  connect: ({ section, clock, restUrl, transport, deadlineMs, credentials, book, budgets, onRequest }) => {
+  connect: ({ section, clock, restUrl, transport, deadlineMs, credentials, book, budgets, pause, onRequest }) => {
     const { origin, basePath } = splitAddress(restUrl);
     const bodyMax = ({ target }: { readonly target: string }): number =>
       target.includes('/exchangeInfo') ? SYMBOLS_BYTES_MAX : BODY_BYTES_MAX;
     return binanceClient({
       clock,
       rest: { transport: transport ?? httpTransport({ origin, deadlineMs, bodyMax }), basePath },
-      ...{ credentials, book, budgets, deadlineMs, onRequest, section },
+      ...{ credentials, book, budgets, deadlineMs, pause, onRequest, section },
     });
   },
   marketStream: ({ clock, random, book, exchange, ...way }) => {

@@ -1,7 +1,7 @@
 /**
  * Request budget of one scope, such as an API key: limits the weight of requests in any window, and grants by priority.
  */
-import { MINUTE_MS, type Clock, type Millis, type Timer } from '../../core/index.ts';
+import { MINUTE_MS, type AddressPause, type Clock, type Millis, type Timer } from '../../core/index.ts';
 import { windowMeter, type Meter } from './meters.ts';
 
 /** Slot in the budget. The user of the slot calls one of its two functions when the request has ended. */
@@ -15,6 +15,8 @@ export type Slot = {
 export type BudgetLimits = {
   /** Maximum number of waiting requests. Above this number, a request is rejected immediately. */
   readonly waitersMax?: number;
+  /** Pause that budgets of other clients share; absent for a pause of its own. */
+  readonly pause?: AddressPause | undefined;
 } & (
   | { readonly perMinute: number }
   /** Limits that apply at the same time: a request is granted if every meter has room for its weight. */
@@ -36,7 +38,7 @@ export class Budget {
   readonly #meters: readonly Meter[];
   readonly #waitersMax: number;
   readonly #waiters: Waiter[] = [];
-  #pausedUntil: Millis = -Infinity;
+  readonly #pause: AddressPause;
   #lockOuts = 0;
   #wake: Timer | undefined;
 
@@ -47,6 +49,7 @@ export class Budget {
     this.#clock = clock;
     this.#meters = 'perMinute' in limits ? [windowMeter(limits.perMinute, MINUTE_MS)] : limits.meters;
     this.#waitersMax = limits.waitersMax ?? 1_000;
+    this.#pause = limits.pause ?? { until: -Infinity };
   }
 
   /**
@@ -91,8 +94,8 @@ export class Budget {
   /** Stops all requests, for a minute by default, after the exchange reported too many requests. */
   lockOut(ms: Millis = LOCK_OUT): void {
     this.#lockOuts++;
-    const pause = Math.min(ms > 0 ? ms : LOCK_OUT, LOCK_OUT_MAX);
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.elapsed() + pause);
+    const longest = Math.min(ms > 0 ? ms : LOCK_OUT, LOCK_OUT_MAX);
+    this.#pause.until = Math.max(this.#pause.until, this.#clock.elapsed() + longest);
   }
 
   /** Returns how often the exchange has reported too many requests. */
@@ -112,7 +115,7 @@ export class Budget {
   }
 
   #isPaused(): boolean {
-    return this.#clock.elapsed() < this.#pausedUntil;
+    return this.#clock.elapsed() < this.#pause.until;
   }
 
   #room(): number {
@@ -150,7 +153,7 @@ export class Budget {
     this.#wake = undefined;
     if (this.#waiters.length === 0) return;
     const now = this.#clock.elapsed();
-    const due = this.#isPaused() ? this.#pausedUntil : Math.min(...this.#meters.map(meter => meter.moreRoomAt(now)));
+    const due = this.#isPaused() ? this.#pause.until : Math.min(...this.#meters.map(meter => meter.moreRoomAt(now)));
     // If pending requests use all slots, a waiting request gets its slot when a pending request ends, so no timer is
     // needed.
     if (due === Infinity) return;

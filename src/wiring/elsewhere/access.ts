@@ -1,6 +1,6 @@
 /** Access to the other exchange, and names of accounts. */
 import { createHash } from 'node:crypto';
-import type { SecretText, Transport } from '../../core/index.ts';
+import type { AddressPause, SecretText, Transport } from '../../core/index.ts';
 
 /** Access to the other exchange: its venue, its book, its addresses and the API key of an account. */
 export type ElsewhereAccess = {
@@ -13,7 +13,12 @@ export type ElsewhereAccess = {
   readonly secret: SecretText;
   /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
   readonly transport?: Transport;
+  /** Pause that all clients of this process at the address share; absent for separate pauses. */
+  readonly pause?: AddressPause | undefined;
 };
+
+/** Returns a pause that has not begun, for the clients of one process at one address. */
+export const newPause = (): AddressPause => ({ until: -Infinity });
 
 /** Returns a fingerprint of a text, such as a key. The fingerprint does not reveal the text. */
 export const fingerprintOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);

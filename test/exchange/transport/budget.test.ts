@@ -237,6 +237,30 @@ describe('a budget', () => {
     );
   });
 
+  it('grants nothing before the latest end of a pause that it shares with other budgets', async () => {
+    const told = fc.record({ which: fc.nat(2), ms: fc.integer({ min: 1, max: 90_000 }), passed: fc.nat(60_000) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(told, { minLength: 1, maxLength: 6 }), fc.nat(2), async (lockOuts, asked) => {
+        const clock = new VirtualClock();
+        const pause = { until: -Infinity };
+        const budgets = [0, 1, 2].map(() => new Budget(clock, { perMinute: 10, pause }));
+        let end = 0;
+        for (const { which, ms, passed } of lockOuts) {
+          budgets[which]!.lockOut(ms);
+          end = Math.max(end, clock.elapsed() + ms);
+          await clock.advance(passed);
+        }
+        const from = clock.elapsed();
+        expect(budgets.map(budget => budget.left() === 0)).toEqual(budgets.map(() => from < end));
+        let servedAt = -1;
+        void budgets[asked]!.take(0, 300_000).then(slot => (servedAt = slot ? clock.elapsed() : -2));
+        await clock.advance(200_000);
+        expect(servedAt).toBe(Math.max(from, end));
+      }),
+      runsOf(300, 50),
+    );
+  });
+
   it('lets no more than its maximum wait', async () => {
     const budget = new Budget(new VirtualClock(), { perMinute: 1, waitersMax: 1 });
     await budget.take(0, 0);
