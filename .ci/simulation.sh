@@ -59,6 +59,7 @@ for part in "$@"; do
       simulated elsewhere "[
         [s.elsewhere.sent >= 200, 'two hundred hedges on the second exchange, found ' + s.elsewhere.sent],
         [s.elsewhere.partial >= 40 && s.elsewhere.failed >= 20, 'some that filled in part or not at all, found ' + s.elsewhere.partial + ' and ' + s.elsewhere.failed],
+        [s.elsewhere.unseen.length === 0, 'everything that must happen there, never seen: ' + s.elsewhere.unseen.join('; ')],
       ]" --seeds 40 --elsewhere ;;
     books)
       simulated books "[

@@ -2755,6 +2755,23 @@ export const EDITS: readonly Edit[] = [
       'over any history, exactly the sources that are usable and near the others make the price, which is as old as the oldest of them',
   },
   {
+    name: 'locks of other orders on another exchange not looked at',
+    file: 'src/core/accounting/placeAccount.ts',
+    from: 'this.#lockedByHedge(balances));',
+    to: 'new Map());',
+    test: 'test/core/accounting/placeAccount.test.ts',
+    title:
+      'funds are the ledger without what other orders lock there, and what the open order of a hedge locks is no other',
+  },
+  {
+    name: 'a pause of an address that ends with the first',
+    file: 'src/exchange/transport/budget.ts',
+    from: 'this.#pause.until = Math.max(this.#pause.until, this.#clock.elapsed() + longest);',
+    to: 'this.#pause.until = this.#clock.elapsed() + longest;',
+    test: 'test/exchange/transport/budget.test.ts',
+    title: 'grants nothing before the latest end of a pause that it shares with other budgets',
+  },
+  {
     name: 'balances of another exchange as old as their answer',
     file: 'src/core/accounting/placeAccount.ts',
     from: 'this.#readAt = event.startedAt;',

@@ -19,6 +19,7 @@ import {
 } from '../../src/core/index.ts';
 import { AccountState, type AccountBook } from '../../src/core/engine/accountState.ts';
 import type { Config } from '../../src/config.ts';
+import { Budget } from '../../src/exchange/transport/budget.ts';
 import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
 import { Watch } from '../../src/live/safety/heartbeat.ts';
 import type { Seams } from './processes/bot.ts';
@@ -1042,6 +1043,40 @@ export const PLANTED: readonly Planted[] = [
         if (hedge?.elsewhere === undefined) return config;
         const unbounded = { ...hedge.elsewhere, debtMax: all.positionMax, failuresMax: 20 };
         return { ...config, hedge: { ...hedge, elsewhere: unbounded } };
+      },
+    }),
+  },
+  {
+    name: 'funds elsewhere not looked at',
+    mistake: 'sides are quoted for which the account elsewhere has no funds to hedge',
+    elsewhere: true,
+    only: ['elsewhere short funds', 'busy market'],
+    seams: () => ({
+      engineConfig: config => {
+        const { hedge } = config;
+        return hedge === undefined ? config : { ...config, hedge: { ...hedge, venues: [...hedge.venues, 'book'] } };
+      },
+    }),
+  },
+  {
+    name: 'waits elsewhere not kept',
+    mistake: 'after an answer with a waiting time, requests go on',
+    elsewhere: true,
+    only: ['elsewhere budget'],
+    seams: () => ({}),
+    patch: replacing(Budget.prototype, 'lockOut', () => () => undefined),
+  },
+  {
+    name: 'drift in the wrong currency',
+    mistake: 'the limit on drift is taken for a sum of the quote currency elsewhere',
+    elsewhere: true,
+    only: ['elsewhere other currency', 'busy market'],
+    seams: () => ({
+      engineConfig: config => {
+        const { hedge, elsewhere } = config;
+        if (hedge?.elsewhere === undefined || elsewhere?.book !== 'btc_usdt') return config;
+        const driftMax = String(Number(hedge.elsewhere.driftMax) * 18.5);
+        return { ...config, hedge: { ...hedge, elsewhere: { ...hedge.elsewhere, driftMax } } };
       },
     }),
   },

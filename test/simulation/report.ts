@@ -4,7 +4,7 @@ import { SOMETIMES } from './judges/sometimes.ts';
 import { addRun, ALL_PAIRS, emptyTable, PARTS, unvisited } from './judges/states.ts';
 import type { BookActionCounts } from './processes/bookOperators.ts';
 import type { ActionCounts } from './processes/persons.ts';
-import type { ElsewhereCounts } from './judges/elsewhereJudge.ts';
+import { ELSEWHERE_SOMETIMES, type ElsewhereCounts } from './judges/elsewhereJudge.ts';
 import type { ReloadCounts } from './processes/reloads.ts';
 import { grouped, type Explained } from './shrink/groups.ts';
 import type { Run } from './simulate.ts';
@@ -75,8 +75,8 @@ export class Tally {
     };
   }
 
-  /** Hedges on the second exchange, of all runs. */
-  get elsewhere(): ElsewhereCounts {
+  /** Hedges on the second exchange, of all runs; `unseen`: what must happen once there. */
+  get elsewhere(): Omit<ElsewhereCounts, 'sometimes'> & { readonly unseen: readonly string[] } {
     const sum = (of: (counts: ElsewhereCounts) => number) =>
       this.sum(({ elsewhere }) => (elsewhere === null ? 0 : of(elsewhere)));
     return {
@@ -85,6 +85,7 @@ export class Tally {
       partial: sum(({ partial }) => partial),
       failed: sum(({ failed }) => failed),
       worst: Math.max(0, ...this.runs.map(({ elsewhere }) => elsewhere?.worst ?? 0)),
+      unseen: ELSEWHERE_SOMETIMES.filter(what => sum(({ sometimes }) => sometimes[what] ?? 0) === 0),
     };
   }
 

@@ -6,6 +6,7 @@ import {
   pairOf,
   Secret,
   settle,
+  TRANSIT,
   VirtualClock,
   type Causes,
   type BookEngine,
@@ -15,7 +16,7 @@ import {
 } from '../../src/core/index.ts';
 import { createVenue, feesOf, linkedFlows, SECOND_VENUE, seededFlow, type Market } from '../../src/sandbox/index.ts';
 import type { Config } from '../../src/config.ts';
-import type { ElsewhereAccess } from '../../src/wiring/elsewhere/access.ts';
+import { newPause, type ElsewhereAccess } from '../../src/wiring/elsewhere/access.ts';
 import { AccountJudge, type ClaimedPosition } from './judges/accountJudge.ts';
 import { BooksChecker, Violations } from './judges/booksChecker.ts';
 import { BooksJudge } from './judges/booksJudge.ts';
@@ -261,7 +262,16 @@ class Simulation {
       areSeveral,
     );
     const { config } = scenario;
-    this.#there = options.elsewhere === true ? new ElsewhereWorld(world, BOOK, scenario.balances) : null;
+    const home = {
+      ...{ exchange, id: this.#account.id },
+      isKnown: () => {
+        const { engine } = this.#bot;
+        return engine?.account.isReconciled === true && engine.elsewhere?.view.isReconciled === true;
+      },
+      isOnItsWay: (currency: string) => (this.#bot.engine?.transit.held(currency) ?? 0n) > 0n,
+      transferred: () => this.#checker.transferred(true),
+    };
+    this.#there = scenario.there && new ElsewhereWorld(world, scenario.there, home);
     this.#elsewhere = this.#there && this.#elsewhereJudge(this.#there);
     const violations = areSeveral ? new Violations(() => world.clock.elapsed()) : null;
     const nonces = new Set<string>();
@@ -428,9 +438,11 @@ class Simulation {
         book: config.book,
         prefix: `${INSTANCE}-`,
         levels: (config.strategy.levels ?? 1) + (config.fillSamples === undefined ? 0 : 1),
-        isReadTwice: config.reference !== undefined,
+        isReadTwice: config.reference !== undefined && config.reference.sources === undefined,
         positionMax: BigInt(Math.round(Number(config.limits.positionMax) * 1e8)),
-        opening: BigInt(Math.round((Number(began) * (this.#there ? 2 : 1) - Number(target)) * 1e8)),
+        opening: BigInt(
+          Math.round((Number(began) + Number(this.#scenario.there?.balances[major] ?? 0) - Number(target)) * 1e8),
+        ),
         collarBps: config.limits.collarBps,
         // Ages that the bot measures with its own clock.
         staleAfterMs: config.timing.staleAfterMs / world.speeds.bot,
@@ -493,8 +505,9 @@ class Simulation {
     const { key, secret } = there.account;
     const { requestTimeoutMs = 5_000 } = this.#scenario.config.elsewhere ?? {};
     return life => ({
-      ...{ venue: SECOND_VENUE, book: BOOK, restUrl: 'http://127.0.0.1/api', key, secret: new Secret(secret) },
-      transport: there.transport(life, requestTimeoutMs, order => this.#elsewhere?.sent(order)),
+      ...{ venue: SECOND_VENUE, book: this.#scenario.there!.book, restUrl: 'http://127.0.0.1/api' },
+      ...{ key, secret: new Secret(secret), pause: newPause() },
+      transport: there.transport(life, requestTimeoutMs, this.#elsewhere!),
     });
   }
 
@@ -504,10 +517,16 @@ class Simulation {
     if (keys === undefined || strategy.name !== 'ladder') throw new Error('expected a ladder that hedges elsewhere');
     const [amount, step] = [moneyOf(strategy.amount), moneyOf(strategy.levelAmountStep)];
     const levels = BigInt(strategy.levels);
+    const [major, minor] = pairOf(this.#scenario.there!.book);
+    const [, quote] = pairOf(BOOK);
     return new ElsewhereJudge({
       here: { exchange: this.#exchange, id: this.#account.id },
       there: { exchange: there.exchange, id: there.account.id },
-      ...{ place: SECOND_VENUE, major: BOOK.split('_')[0]!, minor: BOOK.split('_')[1]! },
+      ...{ place: SECOND_VENUE, major, minor, persons: currency => there.personsOf(currency) },
+      rate: () => (minor === quote ? 10n ** 18n : there.midOf(`${minor}_${quote}`)),
+      mid: () => trueMiddle({ exchange: this.#exchange, book: BOOK, ours: side => this.#lotsOf(side) }),
+      hasRejects: this.#world.drawn('elsewhere rejects') > 0,
+      ...{ now: () => this.#world.clock.elapsed(), life: () => this.#bot.lives },
       ...{ kept: () => this.#store.hedges, driftMax: moneyOf(keys.driftMax) },
       breaks: (law, what) => this.#checker.breaks(law, what),
       live: side => {
@@ -666,12 +685,12 @@ class Simulation {
     const { healMs } = this.#scenario;
     world.trace.add('heal');
     world.heal();
-    this.#there?.heal();
     const { branch = 0 } = this.#options.healAfter ?? {};
     if (branch > 0) world.branch(branch);
     this.#exchange.venue.set({
       ...{ tradeRecordDelayMs: 25, engineDelayMinMs: 1, engineDelayMaxMs: 20, transferListDelayMs: 0, trading: 'on' },
     });
+    this.#there?.heal();
     if (world.drawn('changed fees') > 0)
       for (const { symbol } of this.#quoted)
         this.#exchange.venue.changeBook(symbol, {}, pairOf(symbol)[1] === 'usd' ? TOP_TIER_USD : TOP_TIER);
@@ -836,7 +855,7 @@ class Simulation {
 
   /** Ledger and entries of the bot's own exchange. */
   #booksHere(): readonly [ReadonlyMap<string, Causes> | null, readonly LedgerEntry[]] {
-    const isHere = (name: string) => !isAtPlace(name, SECOND_VENUE);
+    const isHere = (name: string) => !isAtPlace(name, SECOND_VENUE) && !isAtPlace(name, TRANSIT);
     const books = this.#lastBooks && new Map([...this.#lastBooks].filter(([name]) => isHere(name)));
     return [books, this.#store.entries().filter(({ source }) => isHere(source))];
   }
@@ -917,6 +936,8 @@ class Simulation {
     if (silent.some(line => line.startsWith('bid'))) excused.buy = clock.elapsed();
     if (silent.some(line => line.startsWith('ask'))) excused.sell = clock.elapsed();
     if (silent.some(line => line.includes('pulled:'))) marks.see('a side was pulled');
+    if (silent.some(line => line.includes('is available there')))
+      this.#elsewhere?.see('a side was not quoted for lack of funds there');
     const isOwn = 'file' in strategy;
     if (!isOwn && strategy.name !== 'ladder' && this.#checker.live().length > 0) marks.see(`${strategy.name} quoted`);
     if (inventory.target === undefined) marks.see('the target was the opening balance');
@@ -966,6 +987,7 @@ class Simulation {
         const placed = orderIn(request);
         this.#quoted.find(({ symbol }) => symbol === placed.book)?.limits.placing(placed);
         this.#together?.placing(life.number, placed);
+        this.#elsewhere?.placing(side === 'buy' ? 'buy' : 'sell', moneyOf(major));
         this.#judge?.placing(originId, this.#checker.runsSince(life.number));
         if (this.#hedges?.isTake(originId) !== true) this.#reloads?.sent(originId, major);
         this.#personJudge?.sent(originId, side === 'buy' ? 'buy' : 'sell', moneyOf(major));

@@ -72,6 +72,27 @@ describe('the simulation', () => {
     expect(elsewhere!.sent).toBeGreaterThan(0);
   });
 
+  testInMany(
+    'of seed 15, in which prices there were read before the end of a wait that the hedges were told, breaks no law',
+    async () => {
+      expect((await simulate(15, { elsewhere: true })).violations).toEqual([]);
+    },
+  );
+
+  it('draws each account on the second exchange: its book, little of each currency, and persons', () => {
+    const places = Array.from({ length: 200 }, (_, seed) => scenarioOf(seed, swarmOf(seed), false, true).there!);
+    const having = (has: (place: (typeof places)[number]) => boolean) => places.filter(has).length;
+    for (const has of [
+      ({ book }: (typeof places)[number]) => book === 'btc_usdt',
+      ({ balances }: (typeof places)[number]) => Number(balances['btc']) < 0.1,
+      ({ balances }: (typeof places)[number]) => Number(balances['mxn'] ?? Infinity) < 100_000,
+      ({ isRefilled }: (typeof places)[number]) => isRefilled,
+    ]) {
+      expect(having(has)).toBeGreaterThan(5);
+      expect(having(has)).toBeLessThan(150);
+    }
+  });
+
   it.each(few([10, 16, 21, 34], 1))('of seed %i with several books breaks no law', async seed => {
     const { violations, books, requests } = await simulate(seed, { ...SHORT, books: true });
     expect(violations).toEqual([]);

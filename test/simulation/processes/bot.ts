@@ -1,6 +1,7 @@
 /** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
 import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/wiring/bot.ts';
 import type { ElsewhereAccess } from '../../../src/wiring/elsewhere/access.ts';
+import { livePricesOf, sourceAccessOf } from '../../../src/wiring/feeds.ts';
 import { hedgePlaceOf, placeClientOf, placeNameOf } from '../../../src/wiring/place.ts';
 import { PlaceRules } from '../../../src/live/loop/placeRules.ts';
 import { logEvent } from '../../../src/messages/eventLog.ts';
@@ -297,10 +298,14 @@ export class Bot {
               })),
             }),
         beside: {
-          reference: of.reference && {
-            legs: [{ book: of.book, divides: false }],
-            everyMs: of.reference.everyMs,
-          },
+          ...(of.reference?.sources === undefined
+            ? {
+                reference: of.reference && {
+                  legs: [{ book: of.book, divides: false }],
+                  everyMs: of.reference.everyMs,
+                },
+              }
+            : { newLivePrices: livePricesOf(of, sourceAccessOf(venue, client), life.clock, world.seed + life.number) }),
           hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
           place: hedgePlaceOf(of, there && rules && { account: 'there', client: there, rules }),
         },

@@ -56,7 +56,7 @@ export function booksScenarioOf(seed: number, swarm: Swarm): Scenario {
   return {
     ...one,
     ...{ config: loaded.config, balances },
-    ...{ desks: null, dollarPremiumBps: null, hasInbox: false },
+    ...{ desks: null, dollarPremiumBps: null, hasInbox: false, there: null },
   };
 }
 

@@ -102,6 +102,13 @@ export const FAULTS = [
   'elsewhere late lists',
   'elsewhere silence',
   'elsewhere clock',
+  // Little money there, and money that persons move there or lock.
+  'elsewhere short funds',
+  'elsewhere transfers',
+  // Little request weight per minute, or other programs that use it.
+  'elsewhere budget',
+  // The book there has another quote currency.
+  'elsewhere other currency',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

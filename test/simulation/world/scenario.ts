@@ -10,6 +10,11 @@ export const BOOK = 'btc_mxn';
 export const INSTANCE = 'sim';
 /** Opening balances on each exchange. */
 const BALANCES = { btc: '1.5', mxn: '3000000' };
+/** Dollars on the first exchange, for transfers. */
+const USDT = '100000';
+/** Prices from which opening balances on the second exchange follow. */
+const PRICE = 1_500_000;
+const MXN_PER_USDT = 18.5;
 
 export type Scenario = {
   readonly config: Config;
@@ -30,6 +35,8 @@ export type Scenario = {
   readonly lists: Pick<Switches, 'withdrawalTotal' | 'transferListDelayMs'>;
   /** Whether the bot receives webhooks. */
   readonly hasInbox: boolean;
+  /** Book and opening balances on the second exchange; `null` if there is none. */
+  readonly there: Place | null;
   /** Duration of a run, after which the same process starts the next run. */
   readonly rollAfterMs: Millis;
   /** Duration of the phase with faults. */
@@ -42,6 +49,13 @@ export type Scenario = {
   readonly quietMs: Millis;
   /** Longest time for which the network holds a request: within what the fence assumes. */
   readonly heldMaxMs: Millis;
+};
+
+/** `isRefilled`: whether persons send money when little is left there. */
+export type Place = {
+  readonly book: string;
+  readonly balances: Readonly<Record<string, string>>;
+  readonly isRefilled: boolean;
 };
 
 /** Time that the fence adds to the longest hold, to cover a delayed read. */
@@ -86,6 +100,8 @@ export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true, isElsewh
   };
   const prices = chanceOf(seed, 'fair value');
   const fairValue = !isCalm(seed) && prices.hit(0.4) ? fairValueOf(prices, usesStream) : null;
+  const there = isElsewhere ? placeOf(chanceOf(seed, 'account there'), swarm, amount) : null;
+  const areTransfers = there?.isRefilled === true || swarm.has('elsewhere transfers');
   const bounds = !isCalm(seed) && mayBeAny ? moreLimitsOf(chanceOf(seed, 'more limits'), amount) : null;
   const listing = chanceOf(seed, 'transfer lists');
   const counted = chance.pick(['mid', 'mid', 'weightedMid', 'bestBidAsk']);
@@ -120,8 +136,8 @@ export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true, isElsewh
     halts: tight ? { fillsPer10Min: 40, unknownsPerMinute: 10, messagesPerMinute: 300 } : {},
     ...(!isCalm(seed) && adverse.hit(0.5) ? { markouts } : {}),
     sentinel: { required: hasSentinel && second.hit(0.5) },
-    inventory: { target: isElsewhere ? '3' : (hedging?.target ?? '1.5') },
-    ...(isElsewhere ? elsewhereOf(chanceOf(seed, 'elsewhere'), amount, room) : {}),
+    inventory: { target: there ? String(1.5 + Number(there.balances['btc'])) : (hedging?.target ?? '1.5') },
+    ...(there ? elsewhereOf(chanceOf(seed, 'elsewhere'), amount, room, there, areTransfers) : {}),
     ...(hedging ? { hedge: { ...hedging.hedge, ...bounds?.hedge } } : {}),
     timing: {
       ...{
@@ -143,7 +159,8 @@ export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true, isElsewh
   return {
     config: other ?? loaded.config,
     profile: { ...base, takersPerSecond: base.takersPerSecond * (1 + 4 * busy) * (hedging ? 2 : 1) },
-    balances: BALANCES,
+    balances: there && there.book !== BOOK ? { ...BALANCES, usdt: USDT } : BALANCES,
+    there,
     usesStream,
     hasSentinel,
     cancelTiming: chanceOf(seed, 'cancel timing').pick(['at once', 'queued']),
@@ -152,7 +169,7 @@ export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true, isElsewh
     lists: {
       withdrawalTotal: listing.pick(['at creation', 'at completion']),
       // Some lists are later than the bot waits for them.
-      transferListDelayMs: listing.pick([0, 1_000, 15_000, 40_000, 2 * LIST_WAIT_MS]),
+      transferListDelayMs: listing.pick([0, 1_000, 15_000, 40_000, areTransfers ? 0 : 2 * LIST_WAIT_MS]),
     },
     hasInbox: chanceOf(seed, 'inbox').hit(0.5),
     rollAfterMs,
@@ -232,12 +249,45 @@ function hedgingOf(chance: Chance, amount: number, room: number) {
   };
 }
 
+/** `amount`: thousandths of the base currency. */
+function placeOf(chance: Chance, swarm: Swarm, amount: number): Place {
+  const isOther = swarm.has('elsewhere other currency');
+  const isShort = swarm.has('elsewhere short funds');
+  const [lacksBase, lacksQuote] = chance.pick([
+    [true, false],
+    [false, true],
+    [true, true],
+  ] as const);
+  const few = () => (amount * chance.pick([0, 0.7, 2, 5])) / 1_000;
+  const [base, quote] = [few(), few() * PRICE];
+  const isRefilled = chance.hit(0.5) && isShort;
+  const mxn = isShort && lacksQuote ? quote : Number(BALANCES.mxn);
+  return {
+    book: isOther ? 'btc_usdt' : BOOK,
+    balances: {
+      btc: isShort && lacksBase ? base.toFixed(4) : BALANCES.btc,
+      ...(isOther ? { usdt: (mxn / MXN_PER_USDT).toFixed(2) } : { mxn: mxn.toFixed(2) }),
+    },
+    isRefilled,
+  };
+}
+
+/** Price in another currency: of the coin there, and of this currency. */
+const SOURCES = [
+  {
+    name: 'there',
+    ...{ from: 'elsewhere', amount: '0.02', feeBps: 5 },
+    books: ['btc_usdt', { book: 'usdt_mxn', staleAfterMs: 60_000 }],
+  },
+];
+
 /** Hedges on the second exchange. Amounts in thousandths of the base currency. */
-function elsewhereOf(chance: Chance, amount: number, room: number) {
+function elsewhereOf(chance: Chance, amount: number, room: number, { book, balances }: Place, areTransfers: boolean) {
   const thousandths = (sum: number) => (sum / 1_000).toFixed(4);
   const band = amount * Math.min(chance.pick([0.5, 1, 2]), room / 2);
   return {
-    elsewhere: { kind: 'embedded', book: BOOK, balances: BALANCES, fees: { maker: '0.0004', taker: '0.0005' } },
+    elsewhere: { kind: 'embedded', book, balances, fees: { maker: '0.0004', taker: '0.0005' } },
+    ...(book === BOOK ? {} : { reference: { everyMs: 10_000, sources: SOURCES } }),
     hedge: {
       ...{ venues: ['elsewhere'], band: thousandths(band), residual: '0' },
       ...{ costMaxBps: chance.pick([60, 150]), carryBpsPerHour: chance.pick([0, 500]) },
@@ -248,6 +298,7 @@ function elsewhereOf(chance: Chance, amount: number, room: number) {
         debtMax: thousandths(amount * Math.min(room, chance.pick([1, 3, 10]))),
         failuresMax: chance.integer(0, 3),
         marginBps: chance.pick([2, 10]),
+        ...(areTransfers ? { transferMax: { btc: '3', [book === BOOK ? 'mxn' : 'usdt']: '10000000' } } : {}),
       },
     },
   };
