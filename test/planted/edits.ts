@@ -297,8 +297,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a second 420 does not prolong the pause',
     file: 'src/exchange/transport/budget.ts',
-    from: '    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.elapsed() + pause);',
-    to: '    if (!this.#isPaused()) this.#pausedUntil = this.#clock.elapsed() + pause;',
+    from: '    this.#pause.until = Math.max(this.#pause.until, this.#clock.elapsed() + longest);',
+    to: '    if (!this.#isPaused()) this.#pause.until = this.#clock.elapsed() + longest;',
     test: 'test/exchange/transport/budget.test.ts',
     title: 'stays paused until a minute after the last lock-out, however many there were',
   },
@@ -2762,14 +2762,6 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/accounting/placeAccount.test.ts',
     title:
       'funds are the ledger without what other orders lock there, and what the open order of a hedge locks is no other',
-  },
-  {
-    name: 'a pause of an address that ends with the first',
-    file: 'src/exchange/transport/budget.ts',
-    from: 'this.#pause.until = Math.max(this.#pause.until, this.#clock.elapsed() + longest);',
-    to: 'this.#pause.until = this.#clock.elapsed() + longest;',
-    test: 'test/exchange/transport/budget.test.ts',
-    title: 'grants nothing before the latest end of a pause that it shares with other budgets',
   },
   {
     name: 'balances of another exchange as old as their answer',
@@ -5884,8 +5876,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'what an open hedge may spend is no reserve',
     file: 'src/core/accounting/placeAccount.ts',
-    from: 'this.#account.fundsWithPending(',
-    to: 'this.#account.funds(',
+    from: 'const of = (currency: string) => this.#account.fundsWithPending(',
+    to: 'const of = (currency: string) => this.#account.funds(',
     test: 'test/core/accounting/placeAccount.test.ts',
     title:
       'nothing is booked before the opening; then each entry has the name of the exchange once, and each sum its own currency',

@@ -17,7 +17,7 @@ import type { EmbeddedExchange, SecondExchange } from '../../../src/sandbox/inde
 import type { Life } from '../processes/life.ts';
 import type { Persons, SentElsewhere, Witness } from '../world/elsewhereWorld.ts';
 
-/** What must happen at least once in a campaign with a second exchange. */
+/** Conditions that a campaign with a second exchange must show at least once. */
 export const ELSEWHERE_SOMETIMES = [
   'a side was not quoted for lack of funds there',
   'a hedge was refused for lack of funds there',
@@ -42,7 +42,7 @@ export type ElsewhereJudgeOptions = {
   readonly rate: () => bigint;
   /** Mid price of the bot's book, in 10^-18 of its quote currency; `null` if unknown. */
   readonly mid: () => bigint | null;
-  /** What persons have done with a currency of the account there. */
+  /** Money of a currency that persons have moved or locked in the account there. */
   readonly persons: (currency: string) => Persons;
   /** Whether an order may be rejected without a reason. */
   readonly hasRejects: boolean;
@@ -74,9 +74,9 @@ export type ElsewhereCounts = {
 
 /** Order that is on disk and has not left yet. */
 type Waiting = { readonly at: Millis; readonly life: number };
-/** Until when a life must not send requests, and orders, by its own clock. */
+/** Ends of the waits that a life was told, for all requests and for orders, by its own clock. */
 type Waits = { readonly heardAt: Millis; readonly all: Millis; readonly orders: Millis };
-/** Funds that persons have left there, from `at` on, by the clock of `#quietMs`. */
+/** Funds that persons leave there, from `at` on, by the clock of `#quietMs`. */
 type Left = { readonly at: Millis; readonly base: bigint; readonly quote: bigint };
 
 export class ElsewhereJudge implements Witness {
@@ -122,11 +122,11 @@ export class ElsewhereJudge implements Witness {
     const at = life.clock.elapsed();
     const waits = this.#waits.get(life.number) ?? NO_WAITS;
     const until = order === null ? waits.all : Math.max(waits.all, waits.orders);
-    // What leaves at the moment of the answer was under way before it was heard.
+    // A request that leaves at the moment of the answer was under way before the answer was heard.
     if (at < until - 1 && at > waits.heardAt)
       breaks('E8', `${path} left ${(until - at).toFixed(0)} ms before the end of a wait`);
     if (order !== null) return this.#sends(order);
-    // What prices the other currency reads with a budget of its own.
+    // The sources of the rate read books with a budget of their own.
     const isOfPrices = this.#o.minor === 'usdt' && path.endsWith('/depth');
     if (path.endsWith('/time') || isOfPrices || at < waits.orders) return;
     for (const [id, { at: since, life: number }] of this.#waiting)

@@ -57,7 +57,7 @@ const LISTED_WITHIN_MS = 1_500;
 const DEPTH_WEIGHT = 250;
 const DEPTH_TARGET = '/api/v3/depth?symbol=BTCMXN&limit=5000';
 
-/** What is seen of the requests of a life. */
+/** Observer of the requests of a life. */
 export type Witness = {
   /** A request is about to leave; `order` is the order in it. */
   asking(life: Life, path: string, order: SentElsewhere | null): void;
