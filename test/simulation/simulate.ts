@@ -122,6 +122,8 @@ const CLOCKS_APART_MS = 60_000;
 const POWER_LOST_WITHIN_MS = 1_000;
 /** A run that does not come to its end in so many events is a failure of the simulator. */
 const EVENTS_MAX = 400_000;
+/** Reads of all transfer lists, of which there are three. */
+const LIST_READS_MIN = 6;
 /** Fees of the account by its volume, while nobody changes them. */
 const TOP_TIER = { maker: '0.00100', taker: '0.00130' };
 const TOP_TIER_USD = { maker: '0.00040', taker: '0.00050' };
@@ -188,6 +190,8 @@ class Simulation {
   /** Whether the bot does not quote because the balances differ from the ledger. */
   #differed = false;
   #brokeAt: number | null = null;
+  /** Answers about transfers that the present life has read: without any, it takes no list for the cause. */
+  #lists = { life: 0, reads: 0 };
   /** Whether the bot dies now because its machine loses power. */
   #losesPower = false;
   #crashes = 0;
@@ -266,7 +270,8 @@ class Simulation {
       ...{ exchange, id: this.#account.id },
       isKnown: () => {
         const { engine } = this.#bot;
-        return engine?.account.isReconciled === true && engine.elsewhere?.view.isReconciled === true;
+        const hasLists = this.#lists.life === this.#bot.lives && this.#lists.reads >= LIST_READS_MIN;
+        return hasLists && engine?.account.isReconciled === true && engine.elsewhere?.view.isReconciled === true;
       },
       isOnItsWay: (currency: string) => (this.#bot.engine?.transit.held(currency) ?? 0n) > 0n,
       transferred: () => this.#checker.transferred(true),
@@ -409,6 +414,7 @@ class Simulation {
       checker: this.#checker,
       judge: this.#judge,
       books: this.#quoted,
+      mayResume: () => this.#there?.hasUnbooked !== true,
     });
   }
 
@@ -1005,6 +1011,8 @@ class Simulation {
           see('trades were read before their records were written');
       },
       answered: (life, request, topic, reply, sentAt) => {
+        if (topic === 'ledger' && isSuccess(reply))
+          this.#lists = { life: life.number, reads: this.#lists.life === life.number ? this.#lists.reads + 1 : 1 };
         if (topic === 'cancel' && isSuccess(reply)) {
           const ids = idsIn(request);
           const listed = envelopeOf(reply)!.payload as unknown[];

@@ -142,6 +142,11 @@ export class ElsewhereWorld {
     return this.#persons.get(currency) ?? UNTOUCHED;
   }
 
+  /** Whether money is on its way of which the bot knows nothing: persons do not resume until it is booked. */
+  get hasUnbooked(): boolean {
+    return [...this.#persons].some(([name, { onItsWay }]) => onItsWay > 0n && !this.#home.isOnItsWay(name));
+  }
+
   /** Mid price of a book there, in 10^-18 of its quote currency; 0 if a side is empty. */
   midOf(book: string): bigint {
     const place = this.exchange.marketplace(book);

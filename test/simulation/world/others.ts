@@ -23,6 +23,8 @@ export type Scene = {
   readonly judge: SentinelJudge | null;
   /** Books that the bot quotes, each with its own checker and faults. */
   readonly books: readonly QuotedBook[];
+  /** Whether persons may resume now; by default always. */
+  readonly mayResume: () => boolean;
 };
 
 export type QuotedBook = {
@@ -284,7 +286,7 @@ function machine({ world, exchange, accountId, bot, store, checker }: Scene): vo
 }
 
 /** Lifts halts after a while, stops and halts the bot at will. */
-function person({ world, bot, store, checker, judge }: Scene): void {
+function person({ world, bot, store, checker, judge, mayResume }: Scene): void {
   world.often('stops by a person', 120_000, () => {
     if (!bot.isRunning) return null;
     return () => {
@@ -307,7 +309,7 @@ function person({ world, bot, store, checker, judge }: Scene): void {
     const now = world.clock.elapsed();
     if (store.halt === null) since = -1;
     else if (since < 0) since = now;
-    else if (now - since >= (world.isFaulty ? 20_000 : 2_000) && !store.isFull) {
+    else if (now - since >= (world.isFaulty ? 20_000 : 2_000) && !store.isFull && mayResume()) {
       store.setHalt(null);
       checker.haltLifted();
       judge?.lifted();
@@ -318,7 +320,7 @@ function person({ world, bot, store, checker, judge }: Scene): void {
     else if (heldSince < 0) {
       const isPatient = world.chance('a person and a hold').hit(0.7);
       heldSince = isPatient ? Infinity : now;
-    } else if (now - heldSince >= 10_000 && !store.isFull) {
+    } else if (now - heldSince >= 10_000 && !store.isFull && mayResume()) {
       store.setHalt(null);
       checker.haltLifted();
       world.marks.see('a person lifted a hold');
