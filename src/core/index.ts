@@ -12,6 +12,7 @@ export * from './marketdata/bookDamage.ts';
 export * from './ports/outcome.ts';
 export * from './ports/port.ts';
 export * from './ports/random.ts';
+export * from './ports/readBudget.ts';
 export { byTradeNumber } from './ports/tradeNumbers.ts';
 export * from './ports/venue.ts';
 export * from './ports/virtualClock.ts';

@@ -27,7 +27,7 @@ import type { Journal } from '../live/state/journal.ts';
 import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
 import { accountName, type ElsewhereAccess } from './elsewhere/access.ts';
 import { UsageError } from './usageError.ts';
-import { venueElsewhere, venueNamed, venueOf } from './venueRegistry.ts';
+import { pollProblems, venueElsewhere, venueNamed, venueOf } from './venueRegistry.ts';
 
 /**
  * On an exchange whose client was tried only with test doubles, orders have the smallest size until this number of
@@ -161,12 +161,13 @@ export function placeClientOf(
 const LOOK_UPS_MS = 5_000;
 
 /**
- * Checks that the exchanges accept the bot's order ids, and that a stop is long enough to prove the outcome of a hedge.
+ * Checks that the exchanges accept the bot's order ids and the polls of the first one, and that a stop is long enough to
+ * prove the outcome of a hedge.
  * @throws UsageError with one line for each problem.
  */
 export function assertVenuesFit(config: Config): void {
   const { instance, timing } = config;
-  const problems: string[] = [];
+  const problems: string[] = [...pollProblems(config)];
   const sections = venuesOfOrders(config);
   for (const [section, { name, orderIds }] of Object.entries(sections)) {
     const { length } = instance;

@@ -1,5 +1,12 @@
 /** Registry of venues, one line per exchange. No other file in `src/wiring` or `src/cli` names a venue. */
-import { VENUE_KEYS, type ExchangeVenue } from '../core/index.ts';
+import {
+  pollsPerMinute,
+  privatePollMsMin,
+  requestBudget,
+  VENUE_KEYS,
+  type ExchangeVenue,
+  type ReadBudget,
+} from '../core/index.ts';
 import { placeOf, type Config, type ElsewhereSettings } from '../config.ts';
 import { binanceSpot, bitso, kraken } from '../exchange/index.ts';
 import { UsageError } from './usageError.ts';
@@ -38,6 +45,46 @@ export function refuseShortDelay(config: Pick<Config, 'exchange' | 'timing'>): v
     `timing.requestDelayMaxMs: expected at least ${life}, found ${timing.requestDelayMaxMs}; ${name} can still execute an order ${life} ms after the bot sent the order`,
   );
 }
+
+/** Returns the budgets from which the polls of a bot take at its exchange. */
+export function readBudgetsOf({ exchange }: Pick<Config, 'exchange'>): readonly ReadBudget[] {
+  const { readBudgets, allows } = venueOf({ exchange });
+  const { privatePerMinute } = exchange.budgets;
+  return (
+    readBudgets?.(privatePerMinute) ?? [requestBudget(Math.min(privatePerMinute, allows?.private ?? privatePerMinute))]
+  );
+}
+
+/**
+ * Returns one line for each interval of polls that takes more than the exchange allows, with the smallest interval that
+ * fits. The embedded exchange has limits of its own.
+ */
+export function pollProblems({ exchange, timing }: Pick<Config, 'exchange' | 'timing'>): readonly string[] {
+  if (exchange.kind !== 'remote') return [];
+  const { name, allows } = venueOf({ exchange });
+  const { bookPollMs, privatePollMs } = timing;
+  const booksMax = allows?.public ?? Infinity;
+  const problems =
+    60_000 / bookPollMs <= booksMax
+      ? []
+      : [
+          `timing.bookPollMs: expected at least ${Math.ceil(60_000 / booksMax)}, found ${bookPollMs}; ${name} allows ${booksMax} public requests per minute`,
+        ];
+  const short = readBudgetsOf({ exchange })
+    .filter(budget => pollsPerMinute(budget, timing) > budget.perMinute)
+    .map(budget => ({ budget, min: privatePollMsMin(budget, bookPollMs) ?? Infinity }))
+    .toSorted((a, b) => b.min - a.min)[0];
+  if (short === undefined) return problems;
+  const { budget, min } = short;
+  const taken = `polls take ${pollsPerMinute(budget, timing)} ${budget.unit} per minute, and ${name} allows ${perMinuteText(budget)}`;
+  return [
+    ...problems,
+    min === Infinity
+      ? `exchange.budgets.privatePerMinute: found ${exchange.budgets.privatePerMinute}, which is too small for any timing.privatePollMs; ${taken}`
+      : `timing.privatePollMs: expected at least ${min}, found ${privatePollMs}; ${taken} (exchange.budgets.privatePerMinute ${exchange.budgets.privatePerMinute})`,
+  ];
+}
+const perMinuteText = ({ perMinute }: ReadBudget): string => String(Math.floor(perMinute * 10) / 10);
 
 /** Returns one line for each key of the section `exchange` that is set although the exchange does not read it. */
 export function unreadKeys(config: Config): readonly string[] {

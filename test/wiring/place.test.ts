@@ -131,7 +131,7 @@ describe('hedges on the other exchange', () => {
     const named = (instance: string, section: string) => (tree: Tree) => {
       remote(section === 'elsewhere' ? 'kraken' : 'binance')(tree);
       tree['instance'] = instance as never;
-      tree['timing'] = { shutdownMs: 90_000 };
+      tree['timing'] = { shutdownMs: 90_000, privatePollMs: 15_000 };
       if (section === 'exchange') tree['exchange']!['venue'] = 'kraken';
     };
     for (const section of ['elsewhere', 'exchange']) {

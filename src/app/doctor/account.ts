@@ -8,8 +8,10 @@ import {
   moneyOfAmount,
   moneyOfValue,
   needsOperator,
+  pollsPerMinute,
   ratePercent,
   reasonOfFailure,
+  requestBudget,
   textOfMoney,
   textOfPrice,
   valueOf,
@@ -216,13 +218,16 @@ const MOVES_MIN = 6;
 export function budgetFindings(configs: readonly Config[], levels: number | null): readonly Finding[] {
   const config = configs[0]!;
   const { budgets } = config.exchange;
-  const { bookPollMs, privatePollMs } = config.timing;
+  const { bookPollMs } = config.timing;
   const allows = venueOf(config).allows;
   const reads = {
     public: Math.ceil(
       configs.reduce((sum, each) => sum + 60_000 / bookPollMs + readsPerMinute(externalReferenceOf(each)), 0),
     ),
-    private: Math.ceil(120_000 / privatePollMs + (config.rfqReference ? 120_000 / config.rfqReference.everyMs : 0)),
+    private: Math.ceil(
+      pollsPerMinute(requestBudget(budgets.privatePerMinute), config.timing) +
+        (config.rfqReference ? 120_000 / config.rfqReference.everyMs : 0),
+    ),
   };
   const left = budgets.privatePerMinute - reads.private;
   const moves = levels === null || levels === 0 ? Infinity : Math.floor(left / levels);

@@ -8,6 +8,8 @@ import {
   money,
   moneyOf,
   moneyOfAmount,
+  pollsPerMinute,
+  requestBudget,
   textOfMoney,
   valueOf,
   type Clock,
@@ -16,9 +18,6 @@ import {
 import { booksOf, publicPerMinute, sharedReadsOf, withFileIn, withoutStrategyText, type Config } from '../../config.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { check, type CheckedQuotes, type CheckResult } from './check.ts';
-
-/** Private reads per minute that do not depend on `timing.privatePollMs`: the balances. */
-const BALANCES_PER_MINUTE = 6;
 
 /** Checks the configuration of each book. Rejects as `check` does. */
 export async function checkBooks(
@@ -83,7 +82,7 @@ export function capitalNeeded(quotes: readonly CheckedQuotes[]): Capital {
 function requestLines(books: readonly Config[]): readonly string[] {
   const [{ exchange, timing }] = books as readonly [Config, ...Config[]];
   const { publicPerMinute: publicMax, privatePerMinute: privateMax } = exchange.budgets;
-  const reads = Math.ceil(120_000 / timing.privatePollMs) + BALANCES_PER_MINUTE;
+  const reads = pollsPerMinute(requestBudget(privateMax), timing);
   const left = privateMax - reads;
   const shared = sharedReadsOf(books);
   return [

@@ -14,6 +14,7 @@ import type {
   StreamTransport,
   Transport,
 } from './port.ts';
+import type { ReadBudget } from './readBudget.ts';
 import type { TransactionEvent } from './transactionEvents.ts';
 
 /** Name, functions and data that are specific to one exchange. */
@@ -51,6 +52,11 @@ type VenueBasics = {
    * publishes none.
    */
   readonly allows?: { readonly public: number; readonly private: number; readonly privateLowest?: number };
+  /**
+   * Returns the budgets from which polls take, for a configured number of private requests per minute. If absent, each
+   * private read takes one of these requests.
+   */
+  readonly readBudgets?: (privatePerMinute: number) => readonly ReadBudget[];
   /** Whether the exchange rejects each nonce below an earlier one of the key; absent if it accepts them in any order. */
   readonly wantsRisingNonces?: true;
   /** Whether the exchange lists orders and trades only per book, so that one bot can quote only one book; absent if not. */

@@ -3,12 +3,14 @@
  */
 import {
   DAY_MS,
+  requestBudget,
   type AddressPause,
   type AvailableBook,
   type BookFee,
   type Clock,
   type NewOrder,
   type Observation,
+  type ReadBudget,
   type OrderReport,
   type Outcome,
   type OwnTrade,
@@ -75,6 +77,8 @@ export const BINANCE_LIMITS = { weightPerMinute: 6_000, ordersPer10s: 50, orders
  */
 const SHARE_LEFT_FOR_CANCELS = 0.1;
 
+const WEIGHT_OF_BOT = BINANCE_LIMITS.weightPerMinute * (1 - SHARE_LEFT_FOR_CANCELS);
+
 /** Returns meters of the limits on new orders. */
 export const orderMeters = (): readonly Meter[] => [
   windowMeter(BINANCE_LIMITS.ordersPer10s, 10_000),
@@ -100,6 +104,14 @@ const PAGE_SIZES = { ordersPage: 20_000, tradesPage: 1_000, depth: 100 } as cons
 export const WHOLE_LEVELS = 1_000;
 const WHOLE_DEPTH = { levels: WHOLE_LEVELS, weight: 50 } as const;
 const SHORT_DEPTH = { levels: PAGE_SIZES.depth, weight: 5 } as const;
+/** Weights of the private reads that a bot polls (rest-api.md, Account endpoints). */
+const POLL_WEIGHTS = { openOrders: 6, trades: 20, balances: 20 } as const;
+
+/** Returns the budgets from which polls take: the configured requests, and the request weight of the address. */
+export const binanceReadBudgets = (privatePerMinute: number): readonly ReadBudget[] => [
+  requestBudget(privatePerMinute),
+  { unit: 'units of request weight', perMinute: WEIGHT_OF_BOT, ...POLL_WEIGHTS, book: SHORT_DEPTH.weight },
+];
 
 /** Maximum number of JSON parts in the list of all symbols: some 150 parts for each of a few thousand symbols. */
 const SYMBOL_PARTS_MAX = 1_000_000;
@@ -150,10 +162,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     budgets: {
       public: new Budget(clock, { perMinute: budgets.public }),
       private: new Budget(clock, { perMinute: budgets.private ?? weightPerMinute }),
-      weight: new Budget(clock, {
-        meters: [windowMeter(weightPerMinute * (1 - SHARE_LEFT_FOR_CANCELS), 60_000)],
-        pause,
-      }),
+      weight: new Budget(clock, { meters: [windowMeter(WEIGHT_OF_BOT, 60_000)], pause }),
       orders: new Budget(clock, { meters: orderMeters() }),
     },
     ...(options.lanes ? { lanes: options.lanes } : {}),
@@ -253,7 +262,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
 
   const readOpenOrders = (symbol: ListedSymbol) =>
     signed<readonly OrderReport[]>(() => ({
-      ...privateRead('openOrders', 6),
+      ...privateRead('openOrders', POLL_WEIGHTS.openOrders),
       params: { symbol: symbol.symbol },
       read: replies.symbolOrders(symbol),
     }));
@@ -343,11 +352,11 @@ export function binanceClient(options: BinanceOptions): VenueClient {
           return notSent(
             'the exchange cannot list the trades before a given trade id; use sort asc to list the trades after this id',
           );
-        const newest = await tradesOf(symbol, 20, { limit: size });
+        const newest = await tradesOf(symbol, POLL_WEIGHTS.trades, { limit: size });
         return withClientIds(symbol, newest.kind === 'done' ? { ...newest, value: newest.value.toReversed() } : newest);
       }
       const fromId = marker === undefined ? '0' : String(BigInt(tidPart(marker)) + 1n);
-      return withClientIds(symbol, await tradesOf(symbol, 20, { fromId, limit: size }));
+      return withClientIds(symbol, await tradesOf(symbol, POLL_WEIGHTS.trades, { fromId, limit: size }));
     });
   }
 
@@ -407,7 +416,10 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       }),
     balances: query => {
       for (const currency of query?.also ?? []) heldCurrencies.add(currency);
-      return signed(() => ({ ...privateRead('account', 20), read: replies.balancesOf(heldCurrencies) }));
+      return signed(() => ({
+        ...privateRead('account', POLL_WEIGHTS.balances),
+        read: replies.balancesOf(heldCurrencies),
+      }));
     },
     fees: () =>
       on(own, symbol =>
@@ -469,7 +481,9 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     account: {
       id: () => signed(() => ({ ...privateRead('account', 20), read: replies.accountNumberOf })),
       hasTrade: async tid => {
-        const outcome = await on(own, symbol => tradesOf(symbol, 20, { fromId: tidPart(tid), limit: '1' }));
+        const outcome = await on(own, symbol =>
+          tradesOf(symbol, POLL_WEIGHTS.trades, { fromId: tidPart(tid), limit: '1' }),
+        );
         if (outcome.kind !== 'done') return outcome;
         return { kind: 'done', value: outcome.value.some(trade => trade.tid === tid) };
       },

@@ -3,7 +3,7 @@ import type { ExchangeVenue } from '../../core/index.ts';
 import { socketTransport } from '../transport/streamTransport.ts';
 import { httpTransport } from '../transport/transport.ts';
 import { splitAddress } from '../wire/address.ts';
-import { binanceClient, expectedSymbol, recvWindowMs, WHOLE_LEVELS } from './client.ts';
+import { binanceClient, binanceReadBudgets, expectedSymbol, recvWindowMs, WHOLE_LEVELS } from './client.ts';
 import { spotStream, combinedStreamPath } from './stream/stream.ts';
 import { binanceMeaning } from './wire/errorCodes.ts';
 
@@ -34,6 +34,7 @@ export const binanceSpot: ExchangeVenue = {
   },
   streams: 'levels',
   meaningOf: binanceMeaning,
+  readBudgets: binanceReadBudgets,
   // Order ids have at most 36 characters (common knowledge, not checked).
   listsPerBook: true,
   orderIds: { instanceMax: 12, runMax: 99_999_999_999_999, counterMax: 99_999_999 },

@@ -4,7 +4,7 @@ import { httpTransport } from '../transport/transport.ts';
 import { socketTransport } from '../transport/streamTransport.ts';
 import { splitAddress } from '../wire/address.ts';
 import { krakenClient } from './client.ts';
-import { KRAKEN_RATE_LIMITS } from './wire/protocol.ts';
+import { KRAKEN_RATE_LIMITS, krakenReadBudgets } from './wire/protocol.ts';
 import { DEPTH } from './rest/market.ts';
 import { validMsOf } from './rest/orders.ts';
 import { krakenStream } from './stream/stream.ts';
@@ -42,6 +42,7 @@ export const kraken: ExchangeVenue = {
   streams: 'levels',
   meaningOf: krakenMeaning,
   allows: KRAKEN_RATE_LIMITS,
+  readBudgets: krakenReadBudgets,
   wantsRisingNonces: true,
   orderIds: KRAKEN_ORDER_IDS,
   requestLifeMs: validMsOf,

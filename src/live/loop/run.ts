@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import {
   approveByIds,
+  balancesEveryMs,
   bookStatesIn,
   counted,
   isBookEvent,
@@ -59,7 +60,6 @@ import { rfqReferenceReadsOf } from '../market/rfqReferenceReads.ts';
 import { LOOK_EVERY_MS, SleepWatch } from '../safety/sleepWatch.ts';
 
 const RULES_LOOK_EVERY_MS = 500;
-const BALANCES_EVERY_MS = 10_000;
 /** Interval of balance reads until the balances first equal the ledger. The bot does not quote until then. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
 const FLUSH_EVERY_MS = 1_000;
@@ -518,10 +518,11 @@ export class Run {
    * ledger. It is also short after a first difference, because the exchange may record a missing trade late.
    */
   readonly #balancesEveryMs = (): Millis => {
-    const { account } = this.#options.engine;
+    const { engine, timing } = this.#options;
+    const { account } = engine;
     const differedOnce = account.unexplained === null && account.differences().length > 0;
     const isCompared = account.isReconciled && account.checked !== null;
-    return isCompared && !differedOnce ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS;
+    return isCompared && !differedOnce ? balancesEveryMs(timing.privatePollMs) : FIRST_BALANCES_EVERY_MS;
   };
 
   #decide(signal: AbortSignal): Promise<void> {

@@ -27,7 +27,7 @@ instance: mm
 exchange: { kind: remote, venue: kraken, restUrl: '${restUrl}', stream: false, requestTimeoutMs: 3000 }
 strategy: { name: ladder, halfSpreadBps: 50, levels: 1, levelSpacingBps: 1, amount: '0.1', levelAmountStep: '0', refreshToleranceBps: 20, minEdgeBps: 1, skew: { priceBpsAtLimit: 1, sizeRange: '1' } }
 limits: { positionMax: '1', orderValueMax: '20000', ordersMax: 4, collarBps: 500, drawdownMax: '5000', dayLossMax: '5000' }
-timing: { decideEveryMs: 500, bookPollMs: 2000, privatePollMs: 3000, requestDelayMaxMs: 5000, tradeReportDelayMaxMs: 500, shutdownMs: 20000 }
+timing: { decideEveryMs: 500, bookPollMs: 2000, privatePollMs: 15000, requestDelayMaxMs: 5000, tradeReportDelayMaxMs: 500, shutdownMs: 20000 }
 metrics: { port: 0 }
 state: { dir: '${dir}' }
 `,

@@ -19,7 +19,7 @@ import {
 import { buildAndSend } from '../../transport/requestSender.ts';
 import { allOf, anyOf, chunks, doneWith, positivePart, unlessUnfit, writeNotSent } from '../../wire/parts.ts';
 import { fault, row } from '../../wire/wire.ts';
-import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
+import { HISTORY_CALLS, type KrakenAsk, type KrakenRequest } from '../wire/protocol.ts';
 import type { ServerClock } from '../wire/serverClock.ts';
 import { clientIdIfFits, krakenClientId } from '../wire/clientIds.ts';
 import type { KrakenPair } from '../wire/names.ts';
@@ -363,6 +363,6 @@ export const historyQuery = <T>(
   name: string,
   fields: Readonly<Record<string, string>>,
   read: KrakenRequest<T>['read'],
-): KrakenRequest<T> => ({ ...query(name, fields, read), calls: 2 });
+): KrakenRequest<T> => ({ ...query(name, fields, read), calls: HISTORY_CALLS });
 
 export { query as privateQuery };

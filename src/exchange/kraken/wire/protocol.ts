@@ -4,6 +4,7 @@ import type {
   Millis,
   NonceSource,
   Observation,
+  ReadBudget,
   SecretText,
   VenueSection,
   WireReply,
@@ -75,6 +76,20 @@ export function tierByCalls(privatePerMinute: number): Tier {
   const tier = TIERS.find(([perMinute]) => privatePerMinute >= perMinute)?.[1];
   return tier ?? { ...STARTER, calls: { max: STARTER.calls.max, perSecond: privatePerMinute / 60 } };
 }
+
+/** Increase of the call counter by a read of the trade history. */
+export const HISTORY_CALLS = 2;
+
+/**
+ * Returns the call counter of the tier as a budget of reads: a read of the trade history raises the counter by two, every
+ * other private read by one. Order books are public. Source: docs.kraken.com/api/docs/guides/spot-rest-ratelimits.
+ */
+export const krakenReadBudgets = (privatePerMinute: number): readonly ReadBudget[] => [
+  {
+    ...{ unit: 'calls of its request counter', perMinute: tierByCalls(privatePerMinute).calls.perSecond * 60 },
+    ...{ openOrders: 1, trades: HISTORY_CALLS, balances: 1, book: 0 },
+  },
+];
 
 /** Pause after the call counter was above its maximum. The documents say a few seconds. */
 const CALLS_PAUSE_MS = 15_000;
