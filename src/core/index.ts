@@ -29,6 +29,7 @@ export * from './engine/tradeReporter.ts';
 export * from './accounting/accountEvents.ts';
 export * from './accounting/chargedRate.ts';
 export * from './accounting/feeTier.ts';
+export type { FirstCount } from './accounting/firstFills.ts';
 export * from './risk/killSwitch.ts';
 export type { HaltKind, HaltReason } from './model/halts.ts';
 export * from './hedging/hedgeRow.ts';

@@ -16,6 +16,7 @@ import {
   type ConversionOffer,
   type ConversionState,
   type EngineNews,
+  type FirstCount,
   type Millis,
   type Money,
 } from '../core/index.ts';
@@ -142,6 +143,13 @@ export class Hedger {
         { reconciled: this.#reconciled },
         `${counted(smallestUntil, 'hedge')} at ${at.place} have reconciled, so hedges there no longer have the smallest size`,
       );
+  }
+
+  /** Count of reconciled hedges on the other exchange; `undefined` if hedges there may have any size. */
+  get firstHedges(): FirstCount | undefined {
+    const until = this.#setup.elsewhere?.smallestUntil ?? 0;
+    const reconciled = this.#reconciled;
+    return reconciled < until ? { reconciled, until } : undefined;
   }
 
   /** Number of hedges that have reconciled on the other exchange. */

@@ -104,6 +104,7 @@ export const FULL_VIEW: ConsoleView = {
       { regime: 'normal', since: 3_600_000, why: 'why' },
     ],
     refusal: 'refusal',
+    smallestSizes: ['orders have the smallest size: 7 of 20 fills have reconciled'],
     market: { bid: '1', ask: '2', bookAgeMs: 5 },
     fair: { ticks: 10, steps: [{ name: 'mid', ticks: 10 }] },
     inventory: { currency: 'btc', fromTarget: '0.1', max: '1', holdings: { btc: '1' } },

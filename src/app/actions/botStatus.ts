@@ -98,6 +98,8 @@ export type RunStatus = {
   readonly limits: readonly StatusLimit[];
   /** Prices and hedges on other exchanges at the end of the recording; `null` if the configuration has neither. */
   readonly elsewhere: ShownElsewhere | null;
+  /** One sentence for each exchange where orders have the smallest size, at the end of the recording. */
+  readonly smallestSizes: readonly string[];
   readonly fills: number | null;
   /** Profit since the start of the run, in the quote currency. */
   readonly profit: (PrintedProfitParts & { readonly currency: string }) | null;
@@ -267,6 +269,7 @@ function runOf({ engine, seen, books, run, startedAt }: StatusMoment, i: number)
     limits: book.limitUses(at).map(limitOf),
     // A run with `elsewhere` has only one book.
     elsewhere: i === 0 ? elsewhereNow(shown, seen.elsewhere, seen.hedges, instrument) : null,
+    smallestSizes: i === 0 ? shown.smallestSizes : [],
     fills: trades && trades.fills,
     profit: trades && { currency: instrument.minor, ...partsText(trades.profit) },
   };

@@ -61,6 +61,7 @@ function statusRows(
     ...(alone === null ? [] : runRows(alone)),
     ...(run === null || alone !== null ? [] : bookRows(run, profit, of)),
     ...others.flatMap(other => bookRows(other, profitOfBook(of, other.book), of)),
+    ...(run?.smallestSizes ?? []).map(sentence => ['size', sentence] as const),
     ...(run?.elsewhere ? elsewhereRows(run.elsewhere, of) : []),
     ...(disk === null
       ? []

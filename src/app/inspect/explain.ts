@@ -52,6 +52,8 @@ export type Explanation = {
   readonly refusal: string | null;
   readonly market: { readonly bid: string | null; readonly ask: string | null; readonly bookAgeMs: number | null };
   readonly fair: { readonly ticks: number; readonly steps: readonly Step[] } | null;
+  /** One sentence for each exchange where orders have the smallest size. */
+  readonly smallestSizes: readonly string[];
   /** Sources of the reference price; empty if none are configured. */
   readonly sources: readonly ExplainedSource[];
   readonly inventory: {
@@ -360,6 +362,7 @@ export function explanationOf(
       bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,
     },
     fair: fairOf(quote?.fair, quote?.bids[0], quote?.asks[0]),
+    smallestSizes: snapshot.smallestSizes,
     sources: (snapshot.livePrice?.sources ?? []).map(source => explainedSource(source, instrument)),
     inventory: {
       currency: instrument.major,

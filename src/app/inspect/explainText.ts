@@ -35,6 +35,7 @@ export function explanationText(of: Explanation): string {
       : [
           `model: ${of.figures.map(({ name, value, unit }) => `${name} ${Number(value.toPrecision(4))} ${unit}`.trim()).join(', ')}`,
         ]),
+    ...of.smallestSizes,
     ...(refusal === null ? [] : [`not quoting: ${refusal}`]),
     ...of.levels.map(levelText),
     ...of.hedges.map(

@@ -53,7 +53,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
 
 /** Warnings of the bot and the console; empty if there are none. */
 export const warningsPanel: Panel = ({ decision, bot, unknown }, { problem, past }) => {
-  const { note, difference } = decision;
+  const { note, difference, smallestSizes } = decision;
   const lines = [
     ...(problem === null ? [] : [problem]),
     ...(past === null ? bot.halts : []).map(stopLine),
@@ -61,6 +61,7 @@ export const warningsPanel: Panel = ({ decision, bot, unknown }, { problem, past
       ? []
       : [`the replay stopped, because this version of Puntas decides differently from the recording: ${difference}`]),
     ...(note === null ? [] : [note]),
+    ...smallestSizes,
     ...(unknown === null ? [] : [`unknown figures: ${unknown}`]),
   ];
   return lines.map(line => h('p', { class: 'warning' }, line));

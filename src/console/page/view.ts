@@ -82,6 +82,8 @@ export type ShownDecision = {
   readonly regime: ShownRegime;
   readonly changes: readonly ShownRegime[];
   readonly refusal: string | null;
+  /** One sentence for each exchange where orders have the smallest size. */
+  readonly smallestSizes: readonly string[];
   readonly market: { readonly bid: string | null; readonly ask: string | null; readonly bookAgeMs: number | null };
   readonly fair: { readonly ticks: number; readonly steps: readonly ShownStep[] } | null;
   readonly inventory: {

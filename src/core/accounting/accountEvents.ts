@@ -1,4 +1,5 @@
 /** Events about the account, which apply to all of its books. In every event, `at` is engine time. */
+import type { FirstCount } from './firstFills.ts';
 import type { Cause, Causes } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
 import type { Millis, Money } from '../model/units.ts';
@@ -56,6 +57,8 @@ export type BalancesEvent = {
    * absent if unknown.
    */
   readonly rate?: Money;
+  /** Hedges on the other exchange that have reconciled before this read; absent if hedges may have any size. */
+  readonly firstHedges?: FirstCount;
   readonly balances: readonly Balance[];
 };
 

@@ -9,6 +9,22 @@
  */
 export type FirstFillsState = { readonly reconciled: number; readonly waiting: number };
 
+/** Number of fills or hedges that have reconciled, and number that must before orders may exceed the smallest size. */
+export type FirstCount = { readonly reconciled: number; readonly until: number };
+
+/** Returns a sentence for each exchange where orders have the smallest size. `hedges`: count at the other exchange. */
+export function smallestSizes(
+  { isSmallest, until, state }: Pick<FirstFills, 'isSmallest' | 'until' | 'state'>,
+  hedges: (FirstCount & { readonly place: string }) | null,
+): readonly string[] {
+  const of = (orders: string, reconciled: number, max: number, counts: string) =>
+    `${orders} have the smallest size: ${reconciled} of ${max}${counts} have reconciled`;
+  return [
+    ...(isSmallest ? [of('orders', state?.reconciled ?? 0, until, ' fills')] : []),
+    ...(hedges === null ? [] : [of(`hedges at ${hedges.place}`, hedges.reconciled, hedges.until, '')]),
+  ];
+}
+
 export class FirstFills {
   #until = 0;
   #state: FirstFillsState | undefined;

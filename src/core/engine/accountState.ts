@@ -4,7 +4,7 @@
  */
 import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
 import type { Booked } from '../accounting/bookings.ts';
-import { FirstFills } from '../accounting/firstFills.ts';
+import { FirstFills, type FirstCount } from '../accounting/firstFills.ts';
 import type { PlacedChange } from '../accounting/placeAccount.ts';
 import type { AccountDelays } from '../accounting/tradingAccount.ts';
 import type { ExcessReason } from '../quoting/quoteReconciler.ts';
@@ -96,6 +96,8 @@ export class AccountState {
   isStopping = false;
   /** Fills of the bot on its own exchange, if that exchange is untried. */
   readonly firstFills = new FirstFills();
+  /** Count of hedges on the other exchange while they have the smallest size there; `null` if they may have any size. */
+  firstHedges: (FirstCount & { readonly place: string }) | null = null;
   readonly #books: AccountBook[] = [];
   readonly #major: string;
   readonly #currencyLimits: CurrencyLimits;

@@ -19,6 +19,7 @@ import { ForeignOrders } from '../orders/foreignOrders.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import { HedgeDebt, type Exposure, type HedgeRooms } from '../risk/hedgeDebt.ts';
+import { smallestSizes } from '../accounting/firstFills.ts';
 import { Inventory, storedTarget, targetMoney } from '../accounting/inventory.ts';
 import { moneyOfAmount, priceExact, priceFloor } from '../model/instrument.ts';
 import { LivePrice, type LivePriceStatus } from '../marketdata/livePrice.ts';
@@ -521,6 +522,7 @@ export class BookEngine implements AccountBook {
       figures: this.#quoter.figures,
       livePrice: this.livePrice(at),
       elsewhere: this.#hedgeDebt?.figures(this.#exposure, this.#state.accounts.transit) ?? null,
+      smallestSizes: smallestSizes(this.#state.firstFills, this.#state.firstHedges),
       fills: this.#fills,
       missing: this.#evidence.missing(
         {

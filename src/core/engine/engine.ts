@@ -174,6 +174,8 @@ export class Engine {
 
   #readBalances(event: Extract<AccountEvent, { kind: 'balances' }>): void {
     const { accounts, firstFills } = this.#state;
+    const { place, firstHedges } = event;
+    if (place !== undefined) this.#state.firstHedges = firstHedges === undefined ? null : { place, ...firstHedges };
     const before = accounts.own.checked;
     this.#state.halt(accounts.read(event, this.#state.locked));
     const { checked } = accounts.own;

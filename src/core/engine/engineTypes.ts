@@ -183,6 +183,8 @@ export type Snapshot = {
   readonly livePrice: LivePriceStatus | null;
   /** Figures of the hedges on another exchange; `null` if there are none. */
   readonly elsewhere: ElsewhereFigures | null;
+  /** One sentence for each exchange where orders have the smallest size, with the number of reconciled fills. */
+  readonly smallestSizes: readonly string[];
   readonly orders: readonly Order[];
   readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
   /** Counts of level outcomes since the start of the run, by side, action and reason. */

@@ -29,6 +29,7 @@ export type Shown = {
   readonly figures: Snapshot['figures'];
   readonly livePrice: LivePriceStatus | null;
   readonly elsewhere: Snapshot['elsewhere'];
+  readonly smallestSizes: Snapshot['smallestSizes'];
   readonly fills: number;
   readonly missing: MissingEvidence;
 };
@@ -62,6 +63,7 @@ export function snapshotOf(of: Shown, at: Millis): Snapshot {
     figures: of.figures,
     livePrice: of.livePrice,
     elsewhere: of.elsewhere,
+    smallestSizes: of.smallestSizes,
     orders: riskContext.orders,
     counts: of.counts.all,
     decisions: decisions.counts,

@@ -8,6 +8,7 @@ import {
   textOfMoney,
   tickerInName,
   type Engine,
+  type FirstCount,
   type Millis,
   type Money,
   type VenueClient,
@@ -42,6 +43,8 @@ export type PlaceReadsOptions = {
   /** Returns the value of one unit of the other book's quote currency; `null` if unknown. */
   readonly rate: () => Money | null;
   readonly transfers: Pick<PlaceTransfers, 'explain'>;
+  /** Returns the count of reconciled hedges there; `undefined` if hedges may have any size. */
+  readonly firstHedges: () => FirstCount | undefined;
   /** Called after each comparison of the balances with the ledger, with whether they agreed. */
   readonly onCompared: (agrees: boolean) => void;
 };
@@ -114,10 +117,12 @@ export class PlaceReads {
     if (quiet) this.#seen = before;
     const value = rate();
     this.#isRated = value !== null;
+    const firstHedges = this.#o.firstHedges();
     const last = this.#o.engine.elsewhere?.view.checked;
     step({
       ...{ kind: 'balances', at: time(), startedAt, quiet, place: place.name, balances: outcome.value },
       ...(value === null ? {} : { rate: value }),
+      ...(firstHedges && { firstHedges }),
     });
     // While an order is open, a read compares nothing. A difference that a resume books still differed.
     const checked = this.#o.engine.elsewhere?.view.checked ?? null;

@@ -279,6 +279,7 @@ export class Run {
             ...{ run, engine, place, connectivity: this.#connectivity, rate: placed.rate },
             ...{ transfers: this.#placeTransfers, currencies },
             hedgeState: () => stateElsewhere(this.#hedger?.rows ?? []),
+            firstHedges: () => this.#hedger?.firstHedges,
             onCompared: agrees => this.#hedger?.compared(agrees),
           })
         : null;

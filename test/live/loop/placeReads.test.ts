@@ -52,6 +52,7 @@ function reads() {
     hedgeState: () => String(state.hedge),
     rate: () => state.rate,
     transfers: { explain: () => void explained++ },
+    firstHedges: () => undefined,
     onCompared: agrees => void compared.push(agrees),
   });
   return { clock, two, state, started, ended, compared, placeReads, explained: () => explained };

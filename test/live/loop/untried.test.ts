@@ -2,6 +2,10 @@
 import { afterEach, expect, test } from 'vitest';
 import { recordedConfig, type Config } from '../../../src/config.ts';
 import { moneyOf, type WireRequest } from '../../../src/core/index.ts';
+import { botStatus } from '../../../src/app/actions/botStatus.ts';
+import { botStatusMessage } from '../../../src/app/actions/botStatusText.ts';
+import { explain } from '../../../src/app/inspect/explain.ts';
+import { explanationText } from '../../../src/app/inspect/explainText.ts';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
@@ -46,6 +50,17 @@ const sell = ({ box }: World): void => {
 const texts = ({ log }: Running): string => log.map(({ text }) => text).join('\n');
 const completed = ({ stateDir }: World): number =>
   hedgesIn(stateDir).filter(({ state }) => state === 'completed').length;
+/** Sentences about the smallest size in `puntas status`, as text, and in `puntas explain`, which must be the same. */
+async function shownSizes({ stateDir, clock }: World): Promise<readonly string[]> {
+  const status = await botStatus(stateDir, clock);
+  const explanation = explain({ dir: stateDir, at: null });
+  const { smallestSizes } = status.run!;
+  const lines = botStatusMessage(status, stateDir).split('\n');
+  expect(lines.filter(line => line.startsWith('size: '))).toEqual(smallestSizes.map(text => `size: ${text}`));
+  expect(explanationText(explanation).split('\n')).toEqual(expect.arrayContaining([...smallestSizes]));
+  expect(explanation.smallestSizes).toEqual(smallestSizes);
+  return smallestSizes;
+}
 const count = ({ stateDir }: World): number => hedgesIn(stateDir).at(-1)?.placed?.count ?? 0;
 
 test('hedges have the smallest size until 20 have reconciled, over a restart; then an order covers a whole fill', async () => {
@@ -61,6 +76,12 @@ test('hedges have the smallest size until 20 have reconciled, over a restart; th
   await at.clock.advance(20_000);
   sell(at);
   await advanceUntil(at.clock, 500, () => count(at) >= 5);
+  const before = count(at);
+  // The next read of the balances there shows the new count.
+  await advanceUntil(at.clock, 500, () => count(at) > before);
+  expect(await shownSizes(at)).toEqual([
+    expect.stringMatching(/^hedges at binance have the smallest size: ([5-9]|1\d) of 20 have reconciled$/),
+  ]);
   await run.stop();
   run = await started(at, { config, fateThere });
   expect(texts(run)).toMatch(/have reconciled with the balances there; so far ([5-9]|1\d) have/);
@@ -71,6 +92,7 @@ test('hedges have the smallest size until 20 have reconciled, over a restart; th
   });
   const { summary } = await run.stop();
   expect(summary.ledgerMatches).toBe(true);
+  expect(await shownSizes(at)).toEqual([]);
   const smallest = Math.min(...sizes.map(({ size }) => size));
   const first = sizes.filter(each => each.count < 20).map(({ size }) => size);
   expect(Math.max(...first)).toBeLessThan(1.05 * smallest);
@@ -133,12 +155,14 @@ test('quotes have the smallest size until 20 fills have reconciled, over a resta
     await advanceUntil(clock, 1_000, () => fills() >= 5);
     expect((await run.stop()).summary.ledgerMatches).toBe(true);
     const before = fills();
+    expect(await shownSizes(at)).toEqual([`orders have the smallest size: ${before} of 20 fills have reconciled`]);
     run = await started(at, { config, onArrival, onLine });
     expect(texts(run)).toContain(`so far ${before} have`);
     await advanceUntil(clock, 1_000, () => !isFirst);
     expect(fills()).toBeGreaterThanOrEqual(20);
     await clock.advance(60_000);
     expect((await run.stop()).summary.ledgerMatches).toBe(true);
+    expect(await shownSizes(at)).toEqual([]);
     expect(Math.max(...amounts.first)).toBeLessThan(1.05 * Math.min(...amounts.first));
     expect(Math.min(...amounts.later)).toBeGreaterThan(2 * Math.max(...amounts.first));
     for (const { run: number } of recordingsIn(stateDir)) {
