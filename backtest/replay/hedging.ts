@@ -26,6 +26,7 @@ import {
   Hedger,
   hedgeViewOf,
   isOver,
+  PlaceReads,
   placeSetupOf,
   stateElsewhere,
   type HedgeRow,
@@ -141,13 +142,10 @@ export type HedgedElsewhere = {
 };
 
 const BALANCES_EVERY_MS = 10_000;
-/**
- * Interval of balance reads on the other exchange while its ledger is not compared, its rate is new, or a hedge there
- * has started or ended.
- */
-const BALANCES_SOON_MS = 2_000;
+/** Interval at which the replay checks whether a read of the balances on the other exchange is due. */
+const PLACE_LOOK_EVERY_MS = 2_000;
 const REASONS_MAX = 50;
-const SILENT_LOG = { info: () => undefined, warn: () => undefined };
+const SILENT_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 type Executed = {
   readonly at: Millis;
@@ -251,8 +249,8 @@ export class Hedging {
     const there = this.#place;
     if (there !== null)
       void this.#repeat(
-        BALANCES_SOON_MS,
-        () => this.#readPlace(there),
+        PLACE_LOOK_EVERY_MS,
+        () => there.reads.readWhenDue(),
         () => this.#isDone,
       );
   }
@@ -340,7 +338,18 @@ export class Hedging {
       () => null,
       this.#scene.rateSources,
     );
-    return { name, exchange, setup, triedAt: -Infinity, isRated: false, seen: null };
+    const { engine, step } = this.#scene;
+    const reads = new PlaceReads({
+      run: { clock: this.#clock, time: () => this.#clock.now(), log: SILENT_LOG, step },
+      ...{ engine, place: { name, client: exchange }, currencies: [instrument.major, instrument.minor] },
+      hedgeState: () => stateElsewhere(this.#hedger.rows),
+      rate: setup.rate,
+      firstHedges: () => this.#hedger.firstHedges,
+      unusable: () => null,
+      ...{ onUnread: () => undefined, onQuiet: () => undefined },
+      onCompared: agrees => this.#hedger.compared(agrees),
+    });
+    return { name, exchange, setup, reads };
   }
 
   /** Checks immediately after a fill, like a run. */
@@ -370,32 +379,6 @@ export class Hedging {
     this.#cashThere += cash;
     this.#quoteThere += there;
     this.#add({ at, major: base, minor: cash, cost });
-  }
-
-  /** Reads the balances on the other exchange if a read is due (`PlaceReads` of a run). */
-  async #readPlace(place: Place): Promise<void> {
-    const { engine, step } = this.#scene;
-    const view = engine.elsewhere?.view;
-    const isCompared = view?.isReconciled === true && view.checked !== null && view.differences().length === 0;
-    const before = stateElsewhere(this.#hedger.rows);
-    const isNewRate = !place.isRated && place.setup.rate() !== null;
-    const isSoon = !isCompared || isNewRate || place.seen !== before;
-    if (!isSoon && this.#clock.elapsed() - place.triedAt < BALANCES_EVERY_MS) return;
-    place.triedAt = this.#clock.elapsed();
-    const startedAt = this.#clock.now();
-    const last = view?.checked;
-    const outcome = await place.exchange.balances();
-    if (outcome.kind !== 'done') return;
-    const quiet = before === stateElsewhere(this.#hedger.rows);
-    if (quiet) place.seen = before;
-    const rate = place.setup.rate();
-    place.isRated = rate !== null;
-    step({
-      ...{ kind: 'balances', at: this.#clock.now(), startedAt, quiet, place: place.name, balances: outcome.value },
-      ...(rate === null ? {} : { rate }),
-    });
-    const checked = view?.checked ?? null;
-    if (checked !== null && checked !== last) this.#hedger.compared(checked.differences.size === 0);
   }
 
   /** Stops new hedges; pending hedges are completed. */
@@ -570,11 +553,7 @@ type Place = {
   readonly name: string;
   readonly exchange: OtherExchange;
   readonly setup: PlaceSetup;
-  triedAt: Millis;
-  /** Whether the exchange rate was known at the last read. */
-  isRated: boolean;
-  /** State of the hedges at the last read during which no hedge started or ended. */
-  seen: string | null;
+  readonly reads: PlaceReads;
 };
 
 /** Returns the change of a currency's balance by a conversion. */

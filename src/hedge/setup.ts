@@ -12,9 +12,14 @@ import type {
 } from '../core/index.ts';
 import type { BandModel } from './bandFollower.ts';
 import type { ElsewhereSetup } from './elsewhereDesk.ts';
-import type { HedgeLog } from './log.ts';
 import type { RouteRules } from './thirdCurrencyRoutes.ts';
 import type { HedgeView } from './view.ts';
+
+/** Log interface of the hedger: fields first, then the message. Declares methods, like the interface in `live/log.ts`. */
+export interface HedgeLog {
+  info(known: object, sentence: string): void;
+  warn(known: object, sentence: string): void;
+}
 
 /** Settings from the configuration. */
 export type HedgeSetup = {

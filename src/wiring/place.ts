@@ -20,7 +20,7 @@ import {
 import { liveSourcesOf, type Config, type ElsewhereSettings } from '../config.ts';
 import type { HedgePlace } from '../live/loop/hedgePlace.ts';
 import { CannotStart, mayPassLater, repeatIfUnknown } from '../live/loop/opening.ts';
-import { PlaceReads } from '../live/loop/placeReads.ts';
+import { PlaceReads } from '../hedge/index.ts';
 import { PlaceRules } from '../live/loop/placeRules.ts';
 import { storedNonces } from '../live/state/durableNonces.ts';
 import type { Journal } from '../live/state/journal.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { textOfMoney, VirtualClock, type Money } from '../../src/core/index.ts';
 import { Bookings } from '../../src/core/accounting/bookings.ts';
-import { PlaceReads } from '../../src/live/loop/placeReads.ts';
+import { PlaceReads } from '../../src/hedge/placeReads.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { TwoDesks } from '../core/twoDesks.ts';
 import { memoryLog } from '../memoryLog.ts';
@@ -78,7 +78,12 @@ test('a run asks for the balances of all currencies of its ledger, at the place 
     },
   };
   const run = { clock: new VirtualClock(now), time: () => now, step: () => undefined, log: memoryLog().log };
-  const options = { connectivity: { say: () => undefined }, currencies: ['btc', 'usdt'], hedgeState: () => '' };
+  const options = {
+    onUnread: () => undefined,
+    firstHedges: () => undefined,
+    currencies: ['btc', 'usdt'],
+    hedgeState: () => '',
+  };
   const place = { name: 'binance', client };
   await new PlaceReads({ ...options, run, engine, place, rate: () => null } as never).read();
   expect(asked).toEqual([['btc', 'usdt', 'bnb']]);

@@ -2903,10 +2903,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the age of the balances of a place counts from the end of a slow read',
-    file: 'src/live/loop/placeReads.ts',
+    file: 'src/hedge/placeReads.ts',
     from: '    this.#readAt = this.#triedAt;',
     to: '    this.#readAt = clock.elapsed();',
-    test: 'test/live/loop/placeReads.test.ts',
+    test: 'test/hedge/placeReads.test.ts',
     title: 'no hedge is sent there from a minute after the start of the last read that succeeded',
   },
   {

@@ -16,16 +16,15 @@ import {
   type Millis,
   type PlaceCommand,
 } from '../../core/index.ts';
-import { placeSetupOf, stateElsewhere, type Hedger } from '../../hedge/index.ts';
+import { PlaceReads, placeSetupOf, stateElsewhere, type Hedger } from '../../hedge/index.ts';
 import { BalanceReads } from '../account/balanceReads.ts';
-import { judgmentBy } from '../unreadableRows.ts';
+import { judgmentBy, unreadableOf } from '../unreadableRows.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
 import { BookBudgets, type BookBudgetUse } from './bookBudgets.ts';
 import { hedgerOf } from './runHedger.ts';
 import { addedText, heldAtOtherPlaces, hedgesToContinue, openHedgeElsewhere } from './hedgePlace.ts';
-import { PlaceReads } from './placeReads.ts';
 import { PlaceTransfers } from './placeTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData, type MarketDataStatus } from '../market/marketData.ts';
@@ -45,7 +44,7 @@ import type { Rules } from '../rules.ts';
 import type { RunContext } from '../runContext.ts';
 import { blockedReason } from '../safety/blockedReason.ts';
 import { LineWriter } from '../recording/recording.ts';
-import { Reads } from '../account/reads.ts';
+import { missingBalance, Reads } from '../account/reads.ts';
 import { isFailed, type Failed } from '../failedRequest.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
 import { Refusals } from '../safety/refusals.ts';
@@ -274,10 +273,12 @@ export class Run {
     const hasLists = venue.transferLists !== undefined;
     this.#placeTransfers = place ? new PlaceTransfers({ run, engine, place: place.name, hasLists, currencies }) : null;
     this.#placeReads =
-      place && placed && this.#placeTransfers
+      place && placed
         ? new PlaceReads({
-            ...{ run, engine, place, connectivity: this.#connectivity, rate: placed.rate },
-            ...{ transfers: this.#placeTransfers, currencies },
+            ...{ run, engine, place, currencies, rate: placed.rate },
+            unusable: (outcome, needed) => missingBalance(outcome.value, unreadableOf(outcome), needed),
+            onUnread: (why, text) => this.#connectivity.say(`balances ${place.name}`, { place: place.name, why }, text),
+            onQuiet: () => this.#placeTransfers?.explain(),
             hedgeState: () => stateElsewhere(this.#hedger?.rows ?? []),
             firstHedges: () => this.#hedger?.firstHedges,
             onCompared: agrees => this.#hedger?.compared(agrees),

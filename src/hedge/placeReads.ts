@@ -1,6 +1,6 @@
 /**
- * Reads of the balances on the other exchange: before the first quote, at an interval, and after each hedge there. The
- * engine compares the balances with its ledger of that exchange.
+ * Reads of the balances on the other exchange, in a run or a replay: before the first quote, at an interval, and after each
+ * hedge there. The engine compares the balances with its ledger of that exchange.
  */
 import {
   atPlace,
@@ -10,15 +10,12 @@ import {
   type Engine,
   type FirstCount,
   type Millis,
+  type Balance,
   type Money,
+  type Outcome,
   type VenueClient,
-} from '../../core/index.ts';
-import type { ConnectivityLog } from '../connectivityLog.ts';
-import type { Failed } from '../failedRequest.ts';
-import { missingBalance } from '../account/reads.ts';
-import { unreadableOf } from '../unreadableRows.ts';
-import type { RunContext } from '../runContext.ts';
-import type { PlaceTransfers } from './placeTransfers.ts';
+} from '../core/index.ts';
+import type { HedgeLog, HedgeRun } from './setup.ts';
 
 /**
  * Interval of reads. `SOON_MS` applies instead until the balances first equal the ledger, while they differ, after a
@@ -31,10 +28,12 @@ const UNREAD_AFTER_MS: Millis = 60_000;
 const MATCH_TRIES = 10;
 const MATCH_EVERY_MS = 500;
 
+type Read = Extract<Outcome<readonly Balance[]>, { kind: 'done' }>;
+type Failed = Exclude<Outcome<never>, { kind: 'done' }>;
+
 export type PlaceReadsOptions = {
-  readonly run: RunContext;
+  readonly run: Omit<HedgeRun, 'log'> & { readonly log: HedgeLog & { error(fields: object, text: string): void } };
   readonly engine: Engine;
-  readonly connectivity: ConnectivityLog;
   readonly place: { readonly name: string; readonly client: Pick<VenueClient, 'balances'> };
   /** Base and quote currency of the book on the other exchange. */
   readonly currencies: readonly string[];
@@ -42,7 +41,12 @@ export type PlaceReadsOptions = {
   readonly hedgeState: () => string;
   /** Returns the value of one unit of the other book's quote currency; `null` if unknown. */
   readonly rate: () => Money | null;
-  readonly transfers: Pick<PlaceTransfers, 'explain'>;
+  /** Returns why a list of balances cannot be used, given the currencies that it must have; `null` if it can. */
+  readonly unusable: (read: Read, currencies: readonly string[]) => Failed | null;
+  /** Called with the reason of each failed read. */
+  readonly onUnread: (why: string, text: string) => void;
+  /** Called after each read during which no hedge started or ended. */
+  readonly onQuiet: () => void;
   /** Returns the count of reconciled hedges there; `undefined` if hedges may have any size. */
   readonly firstHedges: () => FirstCount | undefined;
   /** Called after each comparison of the balances with the ledger, with whether they agreed. */
@@ -108,7 +112,7 @@ export class PlaceReads {
     const also = [...(this.#o.engine.elsewhere?.view.totals.keys() ?? [])].map(tickerInName);
     const outcome = await place.client.balances({ also });
     if (outcome.kind !== 'done') return this.#failed(outcome);
-    const failed = missingBalance(outcome.value, unreadableOf(outcome), this.#needed());
+    const failed = this.#o.unusable(outcome, this.#needed());
     if (failed !== null) return this.#failed(failed);
     if (this.#failure !== null) run.log.info({}, `the balances at ${place.name} can be read again`);
     this.#failure = null;
@@ -127,7 +131,7 @@ export class PlaceReads {
     // While an order is open, a read compares nothing. A difference that a resume books still differed.
     const checked = this.#o.engine.elsewhere?.view.checked ?? null;
     if (checked !== null && checked !== last) this.#o.onCompared(checked.differences.size === 0);
-    if (quiet) this.#o.transfers.explain();
+    if (quiet) this.#o.onQuiet();
     return quiet;
   }
 
@@ -165,11 +169,11 @@ export class PlaceReads {
   }
 
   #failed(failed: Failed): false {
-    const { connectivity, place } = this.#o;
+    const { onUnread, place } = this.#o;
     const why = failed.kind === 'refused' ? `${failed.code} ${failed.message}` : failed.reason;
     this.#failure = why;
     const text = `the balances at ${place.name} cannot be read (${why}); after ${UNREAD_AFTER_MS / 1_000} s without a read, no hedge is sent to ${place.name}`;
-    connectivity.say(`balances ${place.name}`, { place: place.name, why }, text);
+    onUnread(why, text);
     return false;
   }
 }

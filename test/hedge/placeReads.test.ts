@@ -1,11 +1,10 @@
 /** Reads of the balances on the other exchange: when each is due, how old the balances count, and what a stop may say. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { moneyOf, textOfMoney, VirtualClock, type Money, type Outcome } from '../../../src/core/index.ts';
-import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
-import { PlaceReads } from '../../../src/live/loop/placeReads.ts';
-import { TwoDesks } from '../../core/twoDesks.ts';
-import { memoryLog } from '../../memoryLog.ts';
+import { moneyOf, textOfMoney, VirtualClock, type Money, type Outcome } from '../../src/core/index.ts';
+import { PlaceReads } from '../../src/hedge/placeReads.ts';
+import { TwoDesks } from '../core/twoDesks.ts';
+import { memoryLog } from '../memoryLog.ts';
 
 type Balances = Outcome<readonly { currency: string; total: string; locked: string; available: string }[]>;
 const SOON_MS = 2_000;
@@ -46,13 +45,12 @@ function reads() {
   const placeReads = new PlaceReads({
     run: { clock, log, time, step: event => void two.desk.engine.step(event) },
     engine: two.desk.engine,
-    connectivity: new ConnectivityLog(log, clock),
     place,
     currencies: ['btc', 'usdt'],
     hedgeState: () => String(state.hedge),
     rate: () => state.rate,
-    transfers: { explain: () => void explained++ },
-    firstHedges: () => undefined,
+    ...{ firstHedges: () => undefined, unusable: () => null, onUnread: () => undefined },
+    onQuiet: () => void explained++,
     onCompared: agrees => void compared.push(agrees),
   });
   return { clock, two, state, started, ended, compared, placeReads, explained: () => explained };
