@@ -109,8 +109,9 @@ function matrix(comparison: Comparison): Html {
   return html`<p>
       The second line of each cell is the 95% interval, from resampled equal time blocks. Runs under 20 minutes have no
       interval. The last three columns combine all recordings. The sums add the quote currencies without conversion; the
-      second sum values each fill at the mid price 60 s later. The last column is the mean net in units of risk. One
-      unit of risk is the loss at full inventory if the price moves one standard deviation over the traded time.
+      second sum values each fill at the mid price 60 s later and includes hedges on another exchange only. The last
+      column is the mean net in units of risk. One unit of risk is the loss at full inventory if the price moves one
+      standard deviation over the traded time.
     </p>
     ${table(
       html`<tr>

@@ -26,7 +26,7 @@ type TileReport = Pick<BacktestReport, 'minor' | 'warmUpFrom'>;
  */
 export function tilesTextOf(report: TileReport, main: ReplayReport): readonly Tile[] {
   const { minor } = report;
-  const { pnl, netInterval, net60s, drawdown, fills, capital } = main;
+  const { pnl, netInterval, net60s, drawdown, fills, capital, hedges } = main;
   const range = ({ low, high }: Interval): string => `95%: ${gainText(low, minor)} to ${gainText(high, minor)}`;
   const short = `no interval: the run is shorter than ${STRETCHES_MIN} min`;
   if (isCrossed(main)) {
@@ -51,7 +51,10 @@ export function tilesTextOf(report: TileReport, main: ReplayReport): readonly Ti
           : net60s.interval === null
             ? 'too few fills for a 95% interval'
             : range(net60s.interval),
-      ],
+        net60s !== null && (hedges?.completed ?? 0) > (hedges?.elsewhere?.hedges ?? 0)
+          ? "without hedges on the bot's own exchange"
+          : '',
+      ].filter(Boolean),
     },
     {
       name: 'drawdown',

@@ -291,6 +291,19 @@ test('the first screen has the drawdown as a share of the whole capital', () => 
   expect(tiles.find(({ name }) => name === 'drawdown')?.notes).toEqual(['2.5% of capital']);
 });
 
+test('the net after 60 s says that it lacks hedges, exactly if some were not on the other exchange', () => {
+  const net60s = { total: 93, fills: 9, interval: null };
+  const counts = { requests: 0, begun: 9, volume: { major: '1', minor: '1' }, cost: '0', costBps: 0, notDone: [] };
+  for (const completed of [0, 1, 2])
+    for (const there of [null, 0, 1, 2].filter(sum => (sum ?? 0) <= completed)) {
+      const elsewhere = there === null ? {} : { elsewhere: { hedges: there } };
+      const hedges = { ...counts, completed, ...elsewhere } as ReplayReport['hedges'];
+      const [, later] = tilesTextOf({ minor: 'mxn' }, modelled({ net60s, hedges }));
+      const isSaid = later!.notes.includes("without hedges on the bot's own exchange");
+      expect(isSaid, `${completed} ${there}`).toBe(completed > (there ?? 0));
+    }
+});
+
 test('a page shows under each name the number of that name, and the first screen too', () => {
   const main = modelled({
     ...{ uptime: { bid: 0.21, ask: 0.32, both: 0.13 }, spreadBps: { ours: 41, market: 42 }, fillsPerDay: 43 },
