@@ -75,12 +75,17 @@ describe('limits by currency over all books', () => {
             Object.entries(drawn).filter(([currency, most]) => isLimited(currency, most)),
           ) as Partial<Record<Currency, number>>;
           const desk = limitedDesk(limits, books);
+          // Checked after each event: the bot cancels an order beyond a limit at its next decision.
+          const step = desk.step.bind(desk);
+          desk.step = event => {
+            step(event);
+            for (const [currency, most] of Object.entries(limits))
+              expect(worst(desk, currency as Currency), currency).toBeLessThanOrEqual(most);
+          };
           for (const which of fills) {
             const ids = [...desk.live.keys()];
             if (ids.length > 0) fill(desk, ids[which % ids.length]!);
             desk.round(1_000);
-            for (const [currency, most] of Object.entries(limits))
-              expect(worst(desk, currency as Currency), currency).toBeLessThanOrEqual(most);
           }
         },
       ),
