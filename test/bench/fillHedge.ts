@@ -2,27 +2,18 @@
  * Time from a fill on one exchange to the request of its hedge on another: both exchanges in this process, so that one clock has both ends, the bot as a
  * process of its own, sockets between all.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parse, stringify } from 'yaml';
 import { recordTrial } from '../../src/app/untried/untried.ts';
 import { amount, price, type Side } from '../../src/core/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
-import { createSecondExchange, createVenue, serve, type Switches } from '../../src/sandbox/index.ts';
+import { createSecondExchange, createVenue, type Switches } from '../../src/sandbox/index.ts';
 import { accountName } from '../../src/wiring/elsewhere/access.ts';
 import { venueNamed } from '../../src/wiring/venueRegistry.ts';
 import { percentiles, writesIn, type Percentiles } from './livePrice.ts';
 import { pause } from './pause.ts';
 import { Probed } from './probed.ts';
+import { AT_ONCE, BOOK, twoServed } from './twoServed.ts';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const BOOK = 'btc_mxn';
-const switches: Partial<Switches> = {
-  ...{ rateLimits: 'off', engineDelayMinMs: 0, engineDelayMaxMs: 0, feedDelayMinMs: 0, feedDelayMaxMs: 0 },
-  tradeRecordDelayMs: 0,
-};
+const switches: Partial<Switches> = { ...AT_ONCE, tradeRecordDelayMs: 0 };
 /**
  * Between the end of a hedge and the next fill; no multiple of any interval of the bot, and more than the reads of a fill
  * need of the one triggered read per second.
@@ -103,40 +94,21 @@ export async function fillHedgeBench(fills = 100): Promise<FillHedgeFigures> {
     place.place(side, ticks(mxn), amount(1_000_000_000), 'GTC');
     far.place(side, price(mxn + (side === 'buy' ? 9_500 : -9_500)), amount(5_000_000), 'GTC');
   }
-  const options = { host: '127.0.0.1', port: 0 };
-  const servers = [
-    await serve({ respond: heard, stream: sent }, options),
-    await serve({ respond: hedged, stream: there.stream }, options),
-  ] as const;
-  const [hereUrl, thereUrl] = servers.map(({ url }) => url) as [string, string];
-  const dir = mkdtempSync(join(tmpdir(), 'puntas-bench-'));
-  const file = join(dir, 'here.yaml');
-  const stream = (url: string) => url.replace('http', 'ws');
-  const shipped = parse(readFileSync(join(ROOT, 'config/elsewhere.yaml'), 'utf8')) as Record<string, object>;
-  const { reference: _, fairValue: _there, ...others } = shipped;
-  writeFileSync(
-    file,
-    stringify({
-      ...others,
-      exchange: {
-        ...{ kind: 'remote', restUrl: hereUrl, streamUrl: stream(hereUrl) },
-        budgets: { publicPerMinute: 10_000, privatePerMinute: 10_000 },
-      },
-      elsewhere: {
-        ...{ kind: 'remote', venue: 'binance', acceptUntried: 'binance', book: BOOK },
-        ...{ restUrl: thereUrl, streamUrl: stream(thereUrl) },
-      },
-      strategy: { ...others['strategy'], levels: 1, halfSpreadBps: 20 },
-      limits: { ...others['limits'], collarBps: 500 },
-      halts: { messagesPerMinute: 100_000 },
+  const served = await twoServed(
+    { respond: heard, stream: sent },
+    { respond: hedged, stream: there.stream },
+    'config/elsewhere.yaml',
+    ({ strategy }, address) => ({
+      ...{ reference: undefined, fairValue: undefined },
+      elsewhere: { ...{ kind: 'remote', venue: 'binance', acceptUntried: 'binance', book: BOOK }, ...address },
+      strategy: { ...strategy, levels: 1, halfSpreadBps: 20 },
       inventory: { target: '6' },
-      state: { dir: join(dir, 'state') },
-      metrics: { port: 0 },
     }),
   );
-  const named = accountName({ restUrl: venueNamed('binance').restUrl(thereUrl), key: other.key });
+  const { dir, file, state } = served;
+  const named = accountName({ restUrl: venueNamed('binance').restUrl(served.there.restUrl), key: other.key });
   const tried = { section: 'elsewhere', name: 'binance', account: named } as const;
-  recordTrial(join(dir, 'state'), tried, 'the exchange is a double', clock.now());
+  recordTrial(state, tried, 'the exchange is a double', clock.now());
   const writes = writesIn(dir, fills);
   const bot = new Probed(['run', '-c', file], {
     env: {
@@ -192,8 +164,7 @@ export async function fillHedgeBench(fills = 100): Promise<FillHedgeFigures> {
   } finally {
     bot.signal('SIGTERM');
     await bot.ended;
-    for (const server of servers) await server.close();
+    await served.close();
     for (const venue of [here, there]) venue.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 }

@@ -2,31 +2,15 @@
  * Time from a price on one exchange to the request of a bot on another: both exchanges in this process, so that one clock has both ends, the bot as a process
  * of its own, sockets between all.
  */
-import {
-  closeSync,
-  fdatasyncSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parse, stringify } from 'yaml';
 import { amount, price } from '../../src/core/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
-import { createVenue, serve, type Switches } from '../../src/sandbox/index.ts';
+import { createVenue } from '../../src/sandbox/index.ts';
 import { pause } from './pause.ts';
 import { Probed } from './probed.ts';
+import { AT_ONCE, BOOK, twoServed } from './twoServed.ts';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const BOOK = 'btc_mxn';
-const switches: Partial<Switches> = {
-  ...{ rateLimits: 'off', engineDelayMinMs: 0, engineDelayMaxMs: 0, feedDelayMinMs: 0, feedDelayMaxMs: 0 },
-};
 /** Between the quotes after a move and the next move; no multiple of any interval of the bot. */
 const PAUSE_MS = [170, 310] as const;
 /** Orders that a move replaces. */
@@ -68,7 +52,7 @@ export function writesIn(dir: string, count: number): readonly number[] {
 /** Moves the price there `moves` times by 10 bps and waits for the first request about an order here. */
 export async function livePriceBench(moves = 300): Promise<LivePriceFigures> {
   const clock = realClock();
-  const [there, here] = [createVenue({ clock, switches }), createVenue({ clock, switches })];
+  const [there, here] = [createVenue({ clock, switches: AT_ONCE }), createVenue({ clock, switches: AT_ONCE })];
   const account = here.openAccount({ balances: { mxn: '9000000', btc: '1.5' }, volume30d: { mxn: '200000000' } });
   let onOrder: ((isNew: boolean) => void) | null = null;
   let placed = 0;
@@ -100,37 +84,13 @@ export async function livePriceBench(moves = 300): Promise<LivePriceFigures> {
   const place = there.marketplace(BOOK);
   const top = () => place.place('sell', price(1_501_000 / Number(place.instrument.tick)), amount(1_000_000), 'GTC').id;
   let best: number | null = top();
-  const options = { host: '127.0.0.1', port: 0 };
-  const servers = [
-    await serve({ respond: there.respond, stream: sent }, options),
-    await serve({ respond: heard, stream: here.stream }, options),
-  ] as const;
-  const [thereUrl, hereUrl] = servers.map(({ url }) => url) as [string, string];
-  const dir = mkdtempSync(join(tmpdir(), 'puntas-bench-'));
-  const file = join(dir, 'here.yaml');
-  const stream = (url: string) => url.replace('http', 'ws');
-  const shipped = parse(readFileSync(join(ROOT, 'config/sandbox.yaml'), 'utf8')) as { limits: object };
-  writeFileSync(
-    file,
-    stringify({
-      ...shipped,
-      exchange: {
-        ...{ kind: 'remote', restUrl: hereUrl, streamUrl: stream(hereUrl) },
-        budgets: { publicPerMinute: 10_000, privatePerMinute: 10_000 },
-      },
-      reference: {
-        sources: [
-          {
-            ...{ name: 'there', books: [BOOK] },
-            from: { venue: 'bitso', restUrl: thereUrl, streamUrl: stream(thereUrl) },
-          },
-        ],
-      },
+  const { dir, file, close } = await twoServed(
+    { respond: heard, stream: here.stream },
+    { respond: there.respond, stream: sent },
+    'config/sandbox.yaml',
+    (_, address) => ({
+      reference: { sources: [{ ...{ name: 'there', books: [BOOK] }, from: { venue: 'bitso', ...address } }] },
       fairValue: { withinBps: 100, reference: {} },
-      limits: { ...shipped.limits, collarBps: 500 },
-      halts: { messagesPerMinute: 100_000 },
-      state: { dir: join(dir, 'state') },
-      metrics: { port: 0 },
     }),
   );
   const writes = writesIn(dir, moves);
@@ -180,8 +140,7 @@ export async function livePriceBench(moves = 300): Promise<LivePriceFigures> {
   } finally {
     bot.signal('SIGTERM');
     await bot.ended;
-    for (const server of servers) await server.close();
+    await close();
     for (const venue of [there, here]) venue.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 }

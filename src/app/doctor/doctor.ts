@@ -6,7 +6,7 @@ import type { Log } from '../../live/log.ts';
 import { openHedgeOf } from '../../live/state/stateSummary.ts';
 import { clockFinding } from './clockFinding.ts';
 import { balancesThere, previewNow, type PreviewNow } from './previewNow.ts';
-import { storedStateOf } from './storedState.ts';
+import { storedStateOf, type StoredState } from './storedState.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import type { Tape } from '../../tape/index.ts';
@@ -154,6 +154,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   const gap = new ClockGap();
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
   const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }), { config, clock });
+  const stored = await storedStateOf(config, venue, clock);
   const place = await openPlace(options, venue);
   const there = place !== null && 'client' in place ? place : null;
   try {
@@ -168,7 +169,9 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
       tell(pass('exchange', `the exchange answers and lists ${booksText(config)}`));
       const problem = problems();
       if (problem.here === null)
-        previews.push(...(await accountFindings(options, client, venue, problem.there === null ? there : null)));
+        previews.push(
+          ...(await accountFindings(options, client, venue, stored, problem.there === null ? there : null)),
+        );
       else tell(fail('key', problem.here, SET_CLOCK));
     } catch (error) {
       tell(checkAborted('exchange', error));
@@ -197,7 +200,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
         ),
       );
     const left = mayOrder && isRead ? await orderFindings(options, venue, log, previews, mayOrder) : [];
-    tell(await trialRecordFindings(config, venue, options.which, clock));
+    tell(trialRecordFindings(config, venue, options.which, stored));
     return left;
   } finally {
     await client.close();
@@ -210,6 +213,7 @@ async function accountFindings(
   options: Asking,
   client: VenueClient,
   venue: VenueAccess,
+  stored: StoredState,
   place: OpenPlace | null,
 ): Promise<readonly PreviewNow[]> {
   const { config, clock, tell } = options;
@@ -226,7 +230,7 @@ async function accountFindings(
       const there = place && (await balancesThere(book, place.client, clock).catch(() => null));
       const seen = await previewNow(book, client, rules, clock, {
         ...sourceAccessOf(venue, client),
-        ...{ venue, there, stored: await storedStateOf(config, venue, clock) },
+        ...{ venue, there, stored },
       });
       // The quotes of a strategy file are unknown here; `strategyFileFindings` reports this.
       const isKnown = ({ check }: Finding) =>

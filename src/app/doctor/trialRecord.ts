@@ -5,7 +5,7 @@ import { trialCommand, type WhichBot } from '../../messages/ownCommand.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { missingTrials, recordTrial, untriedAccounts, type UntriedAccount } from '../untried/untried.ts';
 import { finding, type Finding } from './finding.ts';
-import { storedStateOf, type StoredState } from './storedState.ts';
+import type { StoredState } from './storedState.ts';
 
 const CHECK = 'trial record';
 
@@ -32,17 +32,15 @@ export function recordIfPassed(
 }
 
 /** Returns a finding for each recorded trial order without which the bot would not start. */
-export async function trialRecordFindings(
+export const trialRecordFindings = (
   config: Config,
   venue: VenueAccess,
   which: WhichBot,
-  clock: Clock,
-): Promise<readonly Finding[]> {
-  if (untriedAccounts(config, venue).length === 0) return [];
-  return missingRecords(config, venue, await storedStateOf(config, venue, clock)).map(({ section, why }) =>
+  stored: StoredState,
+): readonly Finding[] =>
+  missingRecords(config, venue, stored).map(({ section, why }) =>
     finding.fail(CHECK, `${section}: the bot would not start, because ${why}`, `run ${trialCommand(which)}`),
   );
-}
 
 /** Returns the missing records of trial orders. `stored`: state of the bot. */
 export const missingRecords = (config: Config, venue: VenueAccess, stored: StoredState) =>
