@@ -217,11 +217,6 @@ export const ELSEWHERE: readonly { readonly of: Kind; readonly why: string; read
     test: 'test/core/engine/hedgeDebt.test.ts',
   },
   {
-    of: 'level: no hedge elsewhere',
-    why: 'it needs a second exchange whose funds are used up',
-    test: 'test/core/engine/hedgeDebt.test.ts',
-  },
-  {
     of: 'level: pulled: the cross rates disagree',
     why: 'the prices of three books must differ by more than their fees',
     test: 'test/core/engine/crossRates.test.ts',

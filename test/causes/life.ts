@@ -25,12 +25,14 @@ export type Step = {
 export type Life = {
   readonly name: string;
   /** Which of the configurations that ship. */
-  readonly shipped: 'sandbox' | 'live' | 'grid' | 'hedged';
+  readonly shipped: 'sandbox' | 'live' | 'grid' | 'hedged' | 'elsewhere';
   /** Keys that are changed to have it soon; null takes one out. */
   readonly changes?: object;
   /** shared: the flow market that ships, with bots of other rows beside it; own: the same alone; by hand: the market is what the row makes of it. */
   readonly exchange: 'shared' | 'own' | 'by hand';
   readonly balances?: Readonly<Record<string, string>>;
+  /** Balances on a second exchange, on which the bot hedges; without it there is none. */
+  readonly there?: Readonly<Record<string, string>>;
   before?(scene: Scene): unknown;
   /** The line after which the first step begins. */
   readonly begins?: string;

@@ -1157,6 +1157,30 @@ export const LIVES: readonly Life[] = [
       },
     ],
   },
+  {
+    name: 'no hedge elsewhere',
+    shipped: 'elsewhere',
+    changes: {
+      ...{ reference: null, fairValue: null, inventory: { target: '1.51' } },
+      strategy: { halfSpreadBps: 20, levels: 1, skew: { sizeRange: null } },
+    },
+    exchange: 'by hand',
+    there: { btc: '0.01', mxn: '9000000' },
+    before: ({ market }) => market.show({ half: 6_000 }),
+    code: 0,
+    steps: [
+      {
+        of: ['level: no hedge elsewhere'],
+        cause: 'two sales to its best bid, whose hedges use up the btc on the second exchange',
+        does: async scene => {
+          await scene.takenFrom('sell', '0.004');
+          await scene.takenFrom('sell', '0.004');
+        },
+        log: ['no bid: no hedge elsewhere (no hedge at binance for a larger amount: only … btc is available there)'],
+        explain: 'bid 1: not placed: no hedge elsewhere',
+      },
+    ],
+  },
 ];
 
 /** As the book was opened. */

@@ -10,6 +10,7 @@ import { realClock } from '../../src/live/realClock.ts';
 import { within, type Running } from '../chaos/programs.ts';
 import type { Account, Bot, Stage } from '../runbook/stage.ts';
 import type { Life } from './life.ts';
+import { OtherExchange } from './otherExchange.ts';
 import type { Prometheus } from './prometheus.ts';
 import { wireTo, type Wire } from './wire.ts';
 
@@ -36,13 +37,23 @@ export class Scene {
   #bot: Bot | null = null;
   #target: string | null = null;
   #market: ByHand | null = null;
+  readonly #there: OtherExchange | null;
   #isStarved = false;
   /** Price of each feed, and the timer that writes all of them. */
   readonly #prices = new Map<string, string>();
   #writer: NodeJS.Timeout | null = null;
   sentinel: Running | null = null;
 
-  private constructor(stage: Stage, prometheus: Prometheus, account: Account, wire: Wire, name: string, life: Life) {
+  private constructor(
+    stage: Stage,
+    prometheus: Prometheus,
+    account: Account,
+    wire: Wire,
+    name: string,
+    life: Life,
+    there: OtherExchange | null,
+  ) {
+    this.#there = there;
     this.stage = stage;
     this.#prometheus = prometheus;
     this.account = account;
@@ -57,10 +68,12 @@ export class Scene {
       exchange: { kind: 'remote', restUrl: wire.restUrl, streamUrl: wire.streamUrl },
       metrics: { port: 0 },
       state: { dir: this.state },
+      ...(there && { elsewhere: there.sectionFor(this.state) }),
     };
     const exchange = tree['exchange'] as Tree;
     // The keys of the embedded exchange are none of the remote one.
     if (exchange['kind'] === 'embedded') delete tree['exchange'];
+    delete tree['elsewhere'];
     writeFileSync(this.file, stringify(merged(merged(tree, own), (life.changes ?? {}) as Tree)));
     if (!this.#isMounted) return;
     mkdirSync(this.state, { recursive: true, mode: 0o700 });
@@ -71,7 +84,8 @@ export class Scene {
     const balances = life.balances ?? { btc: '1.5', mxn: '2000000' };
     const account = (await stage.operator('POST', 'accounts', { balances })) as unknown as Account;
     const wire = await wireTo(stage.face.url, stage.face.stream);
-    const scene = new Scene(stage, prometheus, account, wire, name, life);
+    const there = life.there === undefined ? null : await OtherExchange.open(life.there);
+    const scene = new Scene(stage, prometheus, account, wire, name, life, there);
     if (life.exchange === 'by hand') {
       scene.#market = new ByHand(await scene.other());
       await scene.market.show();
@@ -104,6 +118,11 @@ export class Scene {
     return this.#market;
   }
 
+  /** Keys of the bot, on both exchanges if there are two. */
+  get #keys(): Account & { readonly elsewhere?: Pick<Account, 'key' | 'secret'> } {
+    return { ...this.account, ...(this.#there && { elsewhere: this.#there.account }) };
+  }
+
   /** Host and port of the metrics. */
   get target(): string {
     if (this.#target === null) throw new Error('no metrics yet');
@@ -112,7 +131,7 @@ export class Scene {
 
   /** Starts the bot, or starts it again. */
   async start(begins: RegExp): Promise<void> {
-    const bot = this.stage.run(this, this.account);
+    const bot = this.stage.run(this, this.#keys);
     this.#bot = bot;
     const url = /"url":"http:\/\/([\d.:]+)"/;
     const line = await bot.hears(url);
@@ -174,7 +193,7 @@ export class Scene {
   }
 
   types(...args: string[]): Promise<{ readonly code: number | null; readonly text: string }> {
-    return this.stage.types([...args.slice(0, 1), '-c', this.file, ...args.slice(1)], this.account);
+    return this.stage.types([...args.slice(0, 1), '-c', this.file, ...args.slice(1)], this.#keys);
   }
 
   /** Somebody takes the best order of the bot, again where it had none at that moment; the exchange tells whether it was filled. */
@@ -302,6 +321,7 @@ export class Scene {
       await this.#bot.run.ended;
     }
     await this.wire.close();
+    await this.#there?.close();
     await Promise.all(this.#clients.map(client => client.close()));
     if (this.#isMounted) execFileSync('umount', ['-l', this.state]);
   }

@@ -19,6 +19,9 @@ export type Face = {
   readonly operatorToken: string;
 };
 
+/** Keys of a bot; those of the exchange's first account if omitted. */
+type Keys = Partial<Face> & { readonly elsewhere?: Pick<Account, 'key' | 'secret'> };
+
 export type Account = { readonly id: string; readonly key: string; readonly secret: string };
 
 type TrueAccount = {
@@ -89,7 +92,7 @@ export class Stage {
     return { file, state };
   }
 
-  run({ file, state }: { file: string; state: string }, keys: Partial<Face> = {}): Bot {
+  run({ file, state }: { file: string; state: string }, keys: Keys = {}): Bot {
     const run = this.#started(['run', '-c', file], this.environment(keys));
     return {
       ...{ file, state, run },
@@ -108,18 +111,18 @@ export class Stage {
   }
 
   /** A bot that shows quotes on both sides. */
-  async quoting(keys: Partial<Face>, changes: object = {}): Promise<Bot> {
+  async quoting(keys: Keys, changes: object = {}): Promise<Bot> {
     const bot = this.run(this.config(changes), keys);
     await bot.hears(SHOWN);
     return bot;
   }
 
-  sentinel(file: string, keys: Partial<Face>): Running {
+  sentinel(file: string, keys: Keys): Running {
     return this.#started(['sentinel', '-c', file], this.environment(keys));
   }
 
   /** What a person types, and what comes of it. */
-  async types(args: readonly string[], keys: Partial<Face> = {}): Promise<Ended & { readonly text: string }> {
+  async types(args: readonly string[], keys: Keys = {}): Promise<Ended & { readonly text: string }> {
     const command = this.#started(args, this.environment(keys));
     const ended = await command.ended;
     return { ...ended, text: command.stdout() + command.stderr() };
@@ -146,8 +149,11 @@ export class Stage {
     return bot.run.ended;
   }
 
-  environment({ key = this.face.key, secret = this.face.secret }: Partial<Face>): Record<string, string> {
-    return { PUNTAS_API_KEY: key, PUNTAS_API_SECRET: secret };
+  environment({ key = this.face.key, secret = this.face.secret, elsewhere }: Keys): Record<string, string> {
+    return {
+      ...{ PUNTAS_API_KEY: key, PUNTAS_API_SECRET: secret },
+      ...(elsewhere && { PUNTAS_ELSEWHERE_API_KEY: elsewhere.key, PUNTAS_ELSEWHERE_API_SECRET: elsewhere.secret }),
+    };
   }
 
   async close(): Promise<void> {
