@@ -41,7 +41,7 @@ export type PlaceReadsOptions = {
   readonly hedgeState: () => string;
   /** Returns the value of one unit of the other book's quote currency; `null` if unknown. */
   readonly rate: () => Money | null;
-  /** Returns why a list of balances cannot be used, given the currencies that it must have; `null` if it can. */
+  /** Returns why a list of balances with its unreadable rows lacks one of the currencies; `null` if it lacks none. */
   readonly unusable: (read: Read, currencies: readonly string[]) => Failed | null;
   /** Called with the reason of each failed read. */
   readonly onUnread: (why: string, text: string) => void;

@@ -1,5 +1,6 @@
 /** Registry of venues, one line per exchange. No other file in `src/wiring` or `src/cli` names a venue. */
 import {
+  counted,
   pollsPerMinute,
   privatePollMsMin,
   requestBudget,
@@ -68,7 +69,7 @@ export function pollProblems({ exchange, timing }: Pick<Config, 'exchange' | 'ti
     60_000 / bookPollMs <= booksMax
       ? []
       : [
-          `timing.bookPollMs: expected at least ${Math.ceil(60_000 / booksMax)}, found ${bookPollMs}; ${name} allows ${booksMax} public requests per minute`,
+          `timing.bookPollMs: expected at least ${Math.ceil(60_000 / booksMax)}, found ${bookPollMs}; the limit at ${name} is ${counted(booksMax, 'public request')} per minute`,
         ];
   const short = readBudgetsOf({ exchange })
     .filter(budget => pollsPerMinute(budget, timing) > budget.perMinute)
@@ -76,7 +77,7 @@ export function pollProblems({ exchange, timing }: Pick<Config, 'exchange' | 'ti
     .toSorted((a, b) => b.min - a.min)[0];
   if (short === undefined) return problems;
   const { budget, min } = short;
-  const taken = `polls take ${pollsPerMinute(budget, timing)} ${budget.unit} per minute, and ${name} allows ${perMinuteText(budget)}`;
+  const taken = `polls take ${pollsPerMinute(budget, timing)} ${budget.unit} per minute; the limit at ${name} is ${perMinuteText(budget)}`;
   return [
     ...problems,
     min === Infinity

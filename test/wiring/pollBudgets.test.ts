@@ -136,13 +136,13 @@ test('the default interval is too short at Kraken only', () => {
     pollProblems(configOf(name, 270, { privatePollMs: 2_000, bookPollMs: 1_250 })),
   );
   expect(found).toEqual([
-    'timing.privatePollMs: expected at least 15000, found 2000; polls take 120 calls of its request counter per minute, and kraken allows 19.8 (exchange.budgets.privatePerMinute 270)',
+    'timing.privatePollMs: expected at least 15000, found 2000; polls take 120 calls of its request counter per minute; the limit at kraken is 19.8 (exchange.budgets.privatePerMinute 270)',
   ]);
 });
 
 test('the intervals fit into what the exchange allows, also if the configured budget is larger', () => {
   expect(pollProblems(configOf('bitso', 100_000, { privatePollMs: 200, bookPollMs: 900 }))).toEqual([
-    'timing.bookPollMs: expected at least 1000, found 900; bitso allows 60 public requests per minute',
+    'timing.bookPollMs: expected at least 1000, found 900; the limit at bitso is 60 public requests per minute',
     expect.stringMatching(/^timing.privatePollMs: expected at least \d+, found 200; polls take 618 private requests/),
   ]);
 });
