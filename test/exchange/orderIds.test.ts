@@ -75,7 +75,7 @@ describe.each(VENUES.map(venue => [venue.name, venue] as const))('%s', (name, ve
     const { instanceMax, runMax } = venue.orderIds;
     const configOf = (instance: string) => {
       const read = loadConfig(
-        `{ book: btc_mxn, instance: ${instance}, exchange: { kind: remote, venue: ${name}, restUrl: 'https://example.com' }, strategy: { name: ladder, halfSpreadBps: 50, levels: 1, levelSpacingBps: 1, amount: '0.1', levelAmountStep: '0', refreshToleranceBps: 20, minEdgeBps: 1, skew: { priceBpsAtLimit: 1, sizeRange: '1' } }, limits: { positionMax: '1', orderAmountMax: '1', orderValueMax: '1000000', collarBps: 500, drawdownMax: '1000', dayLossMax: '1000', ordersMax: 10 } }`,
+        `{ book: btc_mxn, instance: ${instance}, exchange: { kind: remote, venue: ${name}, restUrl: 'https://example.com' }, strategy: { name: ladder, halfSpreadBps: 50, levels: 1, levelSpacingBps: 1, amount: '0.1', levelAmountStep: '0', refreshToleranceBps: 20, minEdgeBps: 1, skew: { priceBpsAtLimit: 1, sizeRange: '1' } }, timing: { privatePollMs: 15000 }, limits: { positionMax: '1', orderAmountMax: '1', orderValueMax: '1000000', collarBps: 500, drawdownMax: '1000', dayLossMax: '1000', ordersMax: 10 } }`,
         'my.yaml',
       );
       if (!read.ok) throw new Error(read.errors.join('\n'));
