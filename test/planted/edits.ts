@@ -2512,6 +2512,22 @@ export const EDITS: readonly Edit[] = [
     title: 'that the exchange has once shown (pending) is not given up for a list that omits it, also after a restart',
   },
   {
+    name: 'cancels pile up while the exchange does not answer',
+    file: 'src/core/orders/orders.ts',
+    from: ' && cancelsWaiting < waitingMax;',
+    to: ' && waitingMax > 0;',
+    test: 'test/core/orders/unknownOrders.test.ts',
+    title: 'do not pile up while the exchange is silent, and are repeated once it has failed to answer',
+  },
+  {
+    name: 'the answer that a cancel never got frees no place for the next one',
+    file: 'src/core/orders/orders.ts',
+    from: "    for (const id of ids) {\n      const order = this.#live.get(id);\n      if (order && order.cancelsWaiting > 0) order.cancelsWaiting--;\n    }\n    if (outcome.kind !== 'done') return;\n",
+    to: "    if (outcome.kind !== 'done') return;\n    for (const id of ids) {\n      const order = this.#live.get(id);\n      if (order && order.cancelsWaiting > 0) order.cancelsWaiting--;\n    }\n",
+    test: 'test/core/orders/unknownOrders.test.ts',
+    title: 'go to each unknown order alone, at once and again after each pause',
+  },
+  {
     name: 'a quote that was executed before counts as not executed when no list has it',
     file: 'src/hedge/hedger.ts',
     from: "outcome.kind === 'done' && !isKnown && this",

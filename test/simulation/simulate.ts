@@ -271,7 +271,7 @@ class Simulation {
       isKnown: () => {
         const { engine } = this.#bot;
         const hasLists = this.#lists.life === this.#bot.lives && this.#lists.reads >= LIST_READS_MIN;
-        return hasLists && engine?.account.isReconciled === true && engine.elsewhere?.view.isReconciled === true;
+        return hasLists && !this.#store.isLifting && engine?.account.isReconciled === true && engine.elsewhere?.view.isReconciled === true;
       },
       isOnItsWay: (currency: string) => (this.#bot.engine?.transit.held(currency) ?? 0n) > 0n,
       transferred: () => this.#checker.transferred(true),
@@ -852,8 +852,10 @@ class Simulation {
     this.#stopDollars();
     await this.#advance(this.#scenario.quietMs);
     if (this.#isOver()) return;
-    this.#checker.checkQuiet(this.#lastLedger, stop.ledgerMatches === true);
-    this.#elsewhere?.checkEnd(this.#lastBooks);
+    // Money that persons sent, and of whose departure no list told the bot, is theirs to book.
+    const isTheirs = this.#there?.hasUnbooked === true && stop.ledgerMatches !== true;
+    this.#checker.checkQuiet(isTheirs ? null : this.#lastLedger, stop.ledgerMatches === true);
+    this.#elsewhere?.checkEnd(isTheirs ? null : this.#lastBooks);
     if (this.#lastPositions !== null && this.#isWholeLedger) this.#together?.checkPositions(this.#lastPositions);
     this.#books.check(...this.#booksHere());
     this.#checker.checkNothingOpen(this.#store.openIntents());

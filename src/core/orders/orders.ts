@@ -60,6 +60,8 @@ type Live = {
   answeredAt: Millis;
   closedAt: Millis;
   cancelSentAt: Millis;
+  /** Number of cancel requests for the order without an answer yet. */
+  cancelsWaiting: number;
   /** Whether a cancel was answered. After the answer, a look-up can confirm the end. */
   cancelAnswered: boolean;
   /** Final filled amount, once the exchange lists the order as finished. */
@@ -219,6 +221,7 @@ export class Orders {
       answeredAt: at,
       closedAt: at,
       cancelSentAt: -Infinity,
+      cancelsWaiting: 0,
       cancelAnswered: false,
       reportedFilled: 0 as Amount,
       traded: 0,
@@ -279,6 +282,7 @@ export class Orders {
   cancelSent(id: string, at: Millis): void {
     const order = this.#mine(id);
     order.cancelSentAt = at;
+    order.cancelsWaiting++;
     this.#move(order, 'cancel');
   }
 
@@ -290,6 +294,10 @@ export class Orders {
    * answer is the oid of that order.
    */
   cancelAnswered(ids: readonly string[], outcome: Outcome<readonly string[]>, startedAt: Millis, at: Millis): void {
+    for (const id of ids) {
+      const order = this.#live.get(id);
+      if (order && order.cancelsWaiting > 0) order.cancelsWaiting--;
+    }
     if (outcome.kind !== 'done') return;
     for (const oid of outcome.value) {
       const known = this.#byOid.get(oid);
@@ -447,9 +455,14 @@ export class Orders {
     }
   }
 
-  /** Whether a cancel is due; an inconclusive cancel is repeated after a pause. */
+  /**
+   * Whether a cancel is due; an inconclusive cancel is repeated after a pause. Few cancels of an order wait for an answer
+   * at a time: while the exchange does not answer, more of them would delay the first cancels of other orders.
+   */
   isCancelDue(order: Order, at: Millis): boolean {
-    return at - (order as Live).cancelSentAt >= this.#delays.cancelAgainMs;
+    const { cancelSentAt, cancelsWaiting } = order as Live;
+    const waitingMax = order.state === 'unknown' ? 1 : 2;
+    return at - cancelSentAt >= this.#delays.cancelAgainMs && cancelsWaiting < waitingMax;
   }
 
   /** Whether a look-up may reveal the end or the final amount of the order. */

@@ -60,7 +60,11 @@ class Exchange {
   }
 
   answer(command: Approved<Command>, at: number): void {
-    if (command.kind === 'place' || this.#lost-- > 0) return;
+    if (command.kind === 'place') return;
+    if (this.#lost-- > 0) {
+      if (command.kind === 'cancel') orders.cancelAnswered(command.ids, NO_ANSWER, at, at);
+      return;
+    }
     const shown = this.reports('in the book', 'ended and listed').filter(one => command.ids.includes(one.originId!));
     if (command.kind === 'look') return orders.lookedUp(command.ids, shown, at, at);
     const hit = shown.filter(({ status }) => status === 'open');
@@ -68,6 +72,8 @@ class Exchange {
     for (const one of hit) this.#fates.set(one.originId!, 'ended and listed');
   }
 }
+
+const NO_ANSWER = { kind: 'unknown', reason: 'no answer' } as const;
 
 it('every order ends, however it began, whatever the exchange has of it, and however many there are', () => {
   const cases = fc.array(fc.tuple(origin, fate), { minLength: 1, maxLength: 4 });
@@ -124,8 +130,50 @@ describe('cancels', () => {
     };
     expect(cancels(T, ['given'])).toEqual(both);
     expect(cancels(T + AGAIN - 1)).toEqual({ alone: [], others: [] });
+    // While no answer has come, none is repeated.
+    expect(cancels(T + AGAIN)).toEqual({ alone: [], others: [] });
+    for (const id of ['a-1', 'a-3']) orders.cancelAnswered([id], NO_ANSWER, T, T + AGAIN);
     expect(cancels(T + AGAIN, ['given'])).toEqual(both);
     expect(cancels(T + AGAIN + 1)).toEqual({ alone: [], others: [] });
+  });
+
+  it('do not pile up while the exchange is silent, and are repeated once it has failed to answer', () => {
+    const silent = fc.record({
+      states: fc.array(fc.constantFrom('unknown' as const, 'open' as const), { minLength: 1, maxLength: 12 }),
+      /** Whether a request ends without an answer in this round, oldest first. */
+      fails: fc.array(fc.boolean(), { maxLength: 60 }),
+    });
+    fc.assert(
+      fc.property(silent, ({ states, fails }) => {
+        orders = new Orders(
+          plain,
+          { requestDelayMaxMs: 1e9, tradeReportDelayMaxMs: 300, cancelAgainMs: AGAIN },
+          () => {},
+        );
+        resolver = new UnknownOrderResolver(orders, LOOK);
+        states.forEach((state, n) => place(`b-${n}`, state));
+        const waiting = states.map(() => 0);
+        const send = (n: number, at: number): void => {
+          orders.cancelSent(`b-${n}`, at);
+          waiting[n]!++;
+        };
+        states.forEach((state, n) => state === 'open' && send(n, T));
+        const numbers = (ids: readonly string[]) => ids.map(id => Number(id.slice(2)));
+        for (let round = 1; round <= 60; round++) {
+          const at = T + round * AGAIN;
+          const { alone, others } = cancels(at);
+          for (const n of numbers(alone.map(([, id]) => id!))) waiting[n]!++;
+          for (const n of numbers(others)) send(n, at);
+          const most = states.map(state => (state === 'unknown' ? 1 : 2));
+          expect(waiting.map((count, n) => count > 0 && count <= most[n]!)).toEqual(states.map(() => true));
+          const n = fails[round - 1] === true ? waiting.findIndex(count => count > 0) : -1;
+          if (n < 0) continue;
+          orders.cancelAnswered([`b-${n}`], NO_ANSWER, at, at);
+          waiting[n]!--;
+        }
+      }),
+      runsOf(2_000, 50),
+    );
   });
 
   it('that were inconclusive are due again together, and are sent by the caller', () => {

@@ -94,6 +94,8 @@ export class ElsewhereJudge implements Witness {
   #worst = 0;
   readonly #sometimes = new Map<ElsewhereSometime, number>();
   readonly #waiting = new Map<string, Waiting>();
+  /** Reads that left while an order waited, by the order, until it leaves or time passes. */
+  readonly #ahead = new Map<string, { readonly at: Millis; readonly what: string }>();
   readonly #waits = new Map<number, Waits>();
   /** Lives whose requests were refused since the exchange last answered otherwise; `null` if not all of them heard it. */
   #refused: Set<number> | null = new Set();
@@ -130,8 +132,11 @@ export class ElsewhereJudge implements Witness {
     const isOfPrices = this.#o.minor === 'usdt' && path.endsWith('/depth');
     if (path.endsWith('/time') || isOfPrices || at < waits.orders) return;
     for (const [id, { at: since, life: number }] of this.#waiting)
-      if (number === life.number && this.#o.now() > since)
-        breaks('E9', `${path} left while ${id} waited since ${(this.#o.now() - since).toFixed(0)} ms`);
+      if (number === life.number && this.#o.now() > since && !this.#ahead.has(id))
+        this.#ahead.set(id, {
+          at: this.#o.now(),
+          what: `${path} left while ${id} waited since ${(this.#o.now() - since).toFixed(0)} ms`,
+        });
   }
 
   /** E8: a life that has heard of a limit gets no ban. */
@@ -169,6 +174,8 @@ export class ElsewhereJudge implements Witness {
     const waiting = this.#waiting.get(id);
     if (waiting !== undefined && now() > waiting.at) this.see('a hedge waited for the request budget');
     this.#waiting.delete(id);
+    // Both left at once, such as after the answer with the time of the exchange.
+    if (this.#ahead.get(id)?.at === now()) this.#ahead.delete(id);
     if (minor === 'usdt') this.see('a hedge was sent in another quote currency');
     if ([major, minor].some(currency => persons(currency).locked > 0n))
       this.see('a hedge was sent while a person had locked funds there');
@@ -248,6 +255,11 @@ export class ElsewhereJudge implements Witness {
   look(): void {
     const { driftMax, breaks, persons, minor } = this.#o;
     this.#look();
+    for (const [id, { at, what }] of this.#ahead) {
+      if (at === this.#o.now()) continue;
+      this.#ahead.delete(id);
+      breaks('E9', what);
+    }
     const { net } = persons(minor);
     const drift = this.#worth(this.#minorThere - this.#minorOpened - net);
     const moved = this.#worth(net);

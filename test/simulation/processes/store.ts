@@ -53,7 +53,6 @@ export class Store {
   #latch: Halt | null = null;
   #hold: Hold | null = null;
   #isFull = false;
-  /** Whether an operator lifted a halt that no bot has applied yet. */
   #isLifted = false;
   #hedges: readonly HedgeRow[] = [];
   /** Undo log of the disk; `null` if the disk does not lie. */
@@ -119,6 +118,11 @@ export class Store {
   /** Returns the entries of the ledger on disk. */
   entries(): readonly LedgerEntry[] {
     return [...entriesIn(this.#db, ACCOUNT)];
+  }
+
+  /** Whether an operator has lifted a halt, and no bot has applied this yet. */
+  get isLifting(): boolean {
+    return this.#isLifted;
   }
 
   get halt(): Halt | null {
