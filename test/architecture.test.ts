@@ -64,7 +64,7 @@ const FOR_TESTS: readonly string[] = [
   // The closed form of the index is compared with the integral of the loss.
   'src/core/budget/informationValue.ts: lossRate',
   'src/core/budget/informationValue.ts: lossCount',
-  'src/core/budget/informationValue.ts: readCountValue',
+  'src/core/budget/informationValue.ts: readValue',
 ];
 
 /** Written twice, because no room that both may import is the place for it. */

@@ -1648,8 +1648,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the value of a read ignores the age of the book',
     file: 'src/live/loop/bookPolls.ts',
-    from: 'readValue(risks[i]!, age / 1_000)',
-    to: 'readValue(risks[i]!, 1)',
+    from: 'readCountValue(risks[i]!, age / 1_000)',
+    to: 'readCountValue(risks[i]!, 1)',
     test: 'test/live/loop/bookPolls.test.ts',
     title: 'are spent where the price moves most, never above the budget, and no book waits too long',
   },
@@ -1664,8 +1664,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'books whose stream is up are polled like the others',
     file: 'src/live/loop/bookPolls.ts',
-    from: '...(isOnStream ? NO_VALUE : readValue(',
-    to: '...(isOnStream && age < 0 ? NO_VALUE : readValue(',
+    from: '...(isOnStream ? NO_VALUE : readCountValue(',
+    to: '...(isOnStream && age < 0 ? NO_VALUE : readCountValue(',
     test: 'test/live/loop/bookPolls.test.ts',
     title: 'are only spent on a quiet stream in time for its book to stay fresh',
   },

@@ -65,10 +65,13 @@ export function readValue(risk: StaleRisk, ageS: number, requests = 1): ReadValu
   return { value: ((2 / 3) * risk.takers * risk.worth * ageS * deviation * shape) / requests, xi };
 }
 
-/** Returns the index of a read, as `readValue` does, if every loss counts as 1, whatever its size. */
+/**
+ * Returns the index of a read, as `readValue` does, if every taken quote counts as its value (`worth`), however far the
+ * fair value is beyond it. Reads by this index leave the fewest stale fills.
+ */
 export function readCountValue(risk: StaleRisk, ageS: number, requests = 1): ReadValue {
   const xi = xiOf(risk, ageS);
-  const value = xi < XI_MAX && ageS > 0 ? (2 * risk.takers * ageS * xi * excess(xi)) / requests : 0;
+  const value = xi < XI_MAX && ageS > 0 ? (2 * risk.takers * risk.worth * ageS * xi * excess(xi)) / requests : 0;
   return { value, xi };
 }
 

@@ -11,10 +11,10 @@ export type ReadableBook = ReadValue & {
 /**
  * Maximum age of a book, however little a read of the book is worth; in intervals at which each book is read in turn.
  */
-const OLDEST_FACTOR = 4;
+const OLDEST_FACTOR = 5;
 
 /**
- * Returns the age at which a book is read before all others: four times the interval at which each of `books` books
+ * Returns the age at which a book is read before all others: five times the interval at which each of `books` books
  * would be read in turn, but at most `freshMs`. At the age `freshMs`, the quotes of a book are canceled.
  */
 export const oldestAge = (books: number, slotMs: Millis, freshMs: Millis): Millis =>

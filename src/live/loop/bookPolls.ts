@@ -2,7 +2,7 @@
  * Reads of the polled books of one bot, if the public request budget is too small to read every book as often as
  * configured: one read per slot, of the book whose read is worth most.
  */
-import { nextRead, oldestAge, readValue, type Clock, type Millis, type StaleRisk } from '../../core/index.ts';
+import { nextRead, oldestAge, readCountValue, type Clock, type Millis, type StaleRisk } from '../../core/index.ts';
 import type { PollState } from '../../marketdata/index.ts';
 
 /** Reads that the books share. */
@@ -89,7 +89,7 @@ export class BookPolls {
     const books = due.map(({ i, age, isOnStream }) => ({
       age,
       // If the stream reports the book, a read shows nothing new.
-      ...(isOnStream ? NO_VALUE : readValue(risks[i]!, age / 1_000)),
+      ...(isOnStream ? NO_VALUE : readCountValue(risks[i]!, age / 1_000)),
     }));
     const next = nextRead(books, this.slotMs, this.#oldestMs);
     due.forEach(({ i }, place) => (this.#waits[i]! += Number(place !== next)));

@@ -23,8 +23,8 @@ describe('the next read', () => {
     expect(nextRead([book(3_000, 9), book(Infinity), book(1_000, 2)], SLOT, 20_000)).toBe(1);
   });
 
-  test('leaves no book older than four even intervals, or than the age of a stale book', () => {
-    expect(oldestAge(5, SLOT, 120_000)).toBe(20_000);
+  test('leaves no book older than five even intervals, or than the age of a stale book', () => {
+    expect(oldestAge(5, SLOT, 120_000)).toBe(25_000);
     expect(oldestAge(5, SLOT, 14_000)).toBe(14_000);
   });
 
@@ -72,9 +72,9 @@ describe('an hour of five polled books by value', () => {
     seeds.reduce((sum, seed) => sum + readHour(READ_SETS[name]!, seed, order).losses, 0);
 
   test.each([
-    ['A', 0.62],
-    ['D', 0.56],
-    ['E', 0.85],
+    ['A', 0.55],
+    ['D', 0.5],
+    ['E', 0.8],
   ])('has far fewer stale fills than in turn: set %s, ratio below %f', (name, most) => {
     expect(losses(name, 'by value') / losses(name, 'in turn')).toBeLessThan(most);
   });
@@ -85,7 +85,7 @@ describe('an hour of five polled books by value', () => {
     expect(oldestS).toBe(5);
     for (const name of ['A', 'B', 'D', 'E']) {
       const hour = readHour(READ_SETS[name]!, 1, 'by value');
-      expect(hour.oldestS).toBeLessThanOrEqual(20);
+      expect(hour.oldestS).toBeLessThanOrEqual(25);
       expect(hour.reads.reduce((sum, count) => sum + count, 0)).toBe(3_600);
     }
   });

@@ -2,7 +2,7 @@
  * Quick model of several polled books under one budget (formulas-desk E15): fair values move as Brownian motions, and
  * takers who know them take the quotes that they are beyond. Reads are chosen as the run chooses them, or in turn.
  */
-import { nextRead, normal, oldestAge, randomOf, readValue, type StaleRisk } from '../../../src/core/index.ts';
+import { nextRead, normal, oldestAge, randomOf, readCountValue, type StaleRisk } from '../../../src/core/index.ts';
 
 const SECOND = 1_000;
 const HOUR_S = 3_600;
@@ -67,7 +67,7 @@ export function readHour(
     if (order === 'in turn') return second % risks.length;
     const books = known.map((risk, i) => {
       const ageS = second - readAt[i]!;
-      return { age: ageS * SECOND, ...readValue(risk, ageS) };
+      return { age: ageS * SECOND, ...readCountValue(risk, ageS) };
     });
     return nextRead(books, SECOND, oldestMs);
   };

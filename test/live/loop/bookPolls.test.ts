@@ -79,7 +79,7 @@ describe('the reads of several polled books', () => {
     expect(counts[4]! / counts[0]!).toBeGreaterThan(5);
     expect(counts[2]! / counts[0]!).toBeGreaterThan(1.5);
     expect(world.reads.length).toBe(600);
-    for (let i = 0; i < 5; i++) expect(oldest(world, i)).toBeLessThanOrEqual(20 * SECOND);
+    for (let i = 0; i < 5; i++) expect(oldest(world, i)).toBeLessThanOrEqual(25 * SECOND);
     world.reads.forEach(({ at }, n) =>
       expect(at - (world.reads[n - 60]?.at ?? -Infinity)).toBeGreaterThanOrEqual(MINUTE),
     );
@@ -142,8 +142,8 @@ describe('the reads of several polled books', () => {
     await world.run(5 * MINUTE);
     // The first read finds a newer book than the stream, so the stream counts as behind from then on.
     const [first] = world.reads.filter(({ book }) => book === 0);
-    expect(first!.at).toBeGreaterThan(12 * SECOND);
-    expect(first!.at).toBeLessThanOrEqual(16 * SECOND);
+    expect(first!.at).toBeGreaterThan(16 * SECOND);
+    expect(first!.at).toBeLessThanOrEqual(20 * SECOND);
   });
 
   test('wait while the budget is used up, and go on when it is not', async () => {
