@@ -1,5 +1,16 @@
-/** Losses of polled books that are read in turn and by value, over seeded hours: `readBudget.js [SEEDS]`. */
-import { meanAndError, READ_SETS, readHour, type ReadHour, type ReadOrder } from '../core/budget/readModel.ts';
+/**
+ * Losses of polled books that are read in turn and by value, and of streamed books whose quotes share a budget evenly and
+ * by value, over seeded hours: `readBudget.js [SEEDS]`.
+ */
+import {
+  meanAndError,
+  READ_SETS,
+  readHour,
+  requoteHour,
+  type ReadHour,
+  type ReadOrder,
+  type RequoteHour,
+} from '../core/budget/readModel.ts';
 
 const [count = '20'] = process.argv.slice(2);
 const seeds = Array.from({ length: Number(count) }, (_, i) => i + 1);
@@ -35,3 +46,22 @@ for (const { name, risks, known } of rows) {
   ];
   console.log(`| ${cells.join(' | ')} |`);
 }
+
+console.log('');
+console.log('| set | quotes per minute | losses evenly | by value | ratio | lower in | quotes in the hour |');
+console.log('|---|---:|---|---|---:|---|---|');
+for (const perMinute of [60, 30])
+  for (const [name, risks] of Object.entries(READ_SETS)) {
+    const [even, valued] = (['evenly', 'by value'] as const).map(order =>
+      seeds.map(seed => requoteHour(risks, seed, order, perMinute)),
+    ) as [RequoteHour[], RequoteHour[]];
+    const losses = (of: readonly RequoteHour[]): number[] => of.map(hour => hour.losses);
+    const sum = (of: readonly RequoteHour[]): number => losses(of).reduce((total, count) => total + count, 0);
+    const quotes = (of: readonly RequoteHour[]): number => Math.round(meanAndError(of.map(hour => hour.requests))[0]);
+    const lower = valued.filter((hour, i) => hour.losses < even[i]!.losses).length;
+    const cells = [
+      ...[name, perMinute, text(losses(even)), text(losses(valued)), (sum(valued) / sum(even)).toFixed(3)],
+      ...[`${lower} of ${seeds.length}`, `${quotes(even)} / ${quotes(valued)}`],
+    ];
+    console.log(`| ${cells.join(' | ')} |`);
+  }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nextRead, oldestAge, type ReadableBook } from '../../../src/core/budget/readChoice.ts';
-import { READ_SETS, readHour, type ReadOrder } from './readModel.ts';
+import { READ_SETS, readHour, requoteHour, type ReadOrder } from './readModel.ts';
 
 const SLOT = 1_000;
 const book = (age: number, value = 0, xi = Infinity): ReadableBook => ({ age, value, xi });
@@ -90,3 +90,16 @@ describe('an hour of five polled books by value', () => {
     }
   });
 });
+
+test.each([
+  ['A', 60, 0.1],
+  ['E', 60, 0.6],
+  ['C', 30, 0.6],
+])(
+  'streamed books have fewer stale fills with a shared budget than with even ones: set %s, %i quotes per minute, ratio below %f',
+  (name, perMinute, most) => {
+    const losses = (order: 'evenly' | 'by value'): number =>
+      [1, 2].reduce((sum, seed) => sum + requoteHour(READ_SETS[name]!, seed, order, perMinute).losses, 0);
+    expect(losses('by value') / losses('evenly')).toBeLessThan(most);
+  },
+);

@@ -1,8 +1,20 @@
 /**
- * Quick model of several polled books under one budget (formulas-desk E15): fair values move as Brownian motions, and
- * takers who know them take the quotes that they are beyond. Reads are chosen as the run chooses them, or in turn.
+ * Quick model of several books under one budget (formulas-desk E15): fair values move as Brownian motions, and takers
+ * who know them take the quotes that they are beyond. Polled books are read in the order of the run, or in turn. Of
+ * streamed books each move is known, and new quotes are shared as the run shares them, or evenly.
  */
-import { nextRead, normal, oldestAge, randomOf, readCountValue, type StaleRisk } from '../../../src/core/index.ts';
+import {
+  FairShares,
+  nextRead,
+  normal,
+  oldestAge,
+  randomOf,
+  readCountValue,
+  requoteFrom,
+  requoteValue,
+  type Random,
+  type StaleRisk,
+} from '../../../src/core/index.ts';
 
 const SECOND = 1_000;
 const HOUR_S = 3_600;
@@ -74,16 +86,80 @@ export function readHour(
   for (; second < HOUR_S; second++) {
     read(next());
     for (let step = 0; step < STEPS; step++)
-      risks.forEach(({ sigma, distance, takers }, i) => {
-        moved[i]! += sigma * Math.sqrt(1 / STEPS) * normal(random);
-        if (random.next() >= 1 - Math.exp(-takers / STEPS)) return;
-        const beyond = Math.abs(moved[i]!) - distance;
-        if (beyond <= 0) return;
+      for (const beyond of lossesIn(risks, moved, random)) {
         losses++;
         cost += beyond;
-      });
+      }
   }
   return { losses, cost, reads, oldestS };
+}
+
+/** Moves the fair values by one step; returns how far they were beyond each quote that was taken. */
+function lossesIn(risks: readonly StaleRisk[], moved: number[], random: Random): number[] {
+  return risks.flatMap(({ sigma, distance, takers }, i) => {
+    moved[i]! += sigma * Math.sqrt(1 / STEPS) * normal(random);
+    if (random.next() >= 1 - Math.exp(-takers / STEPS)) return [];
+    const beyond = Math.abs(moved[i]!) - distance;
+    return beyond > 0 ? [beyond] : [];
+  });
+}
+
+/** Share of its distance by which the fair value must have moved before a book wants a new quote. */
+const MOVED_FROM = 0.85;
+/** Assumed time until the next chance to quote, as in the run. */
+const NEXT_CHANCE_S = 10;
+
+export type RequoteHour = Pick<ReadHour, 'losses' | 'cost'> & { readonly requests: number };
+
+/**
+ * Returns one hour of streamed books that send at most `perMinute` new quotes in any minute: an even part of them for
+ * each book, or all of them shared by value.
+ */
+export function requoteHour(
+  risks: readonly StaleRisk[],
+  seed: number,
+  order: 'evenly' | 'by value',
+  perMinute: number,
+): RequoteHour {
+  const random = randomOf(seed);
+  let now = 0;
+  const moved = risks.map(() => 0);
+  const sent = risks.map((): number[] => []);
+  const recent = (i: number): number => {
+    const times = sent[i]!;
+    while (times.length > 0 && times[0]! <= now - 60 * SECOND) times.shift();
+    return times.length;
+  };
+  const left = (): number => perMinute - risks.reduce((sum, _, i) => sum + recent(i), 0);
+  const names = risks.map((_, i) => `${i}`);
+  const shares = new FairShares({ elapsed: () => now }, left, names, (books, scarcity) =>
+    books.map(Number).map(i => {
+      const [risk, move] = [risks[i]!, Math.abs(moved[i]!)];
+      return move < requoteFrom(risk.distance, scarcity) ? 0 : requoteValue(risk, move, NEXT_CHANCE_S);
+    }),
+  );
+  const maySend = (i: number): boolean => {
+    if (order === 'evenly') return recent(i) < perMinute / risks.length;
+    const may = left() >= 1 && shares.mayPlace(names[i]!);
+    if (may) shares.place(names[i]!);
+    else shares.refuse(names[i]!);
+    return may;
+  };
+  let [losses, cost, requests] = [0, 0, 0];
+  for (let step = 0; step < HOUR_S * STEPS; step++) {
+    now = (step * SECOND) / STEPS;
+    for (const beyond of lossesIn(risks, moved, random)) {
+      losses++;
+      cost += beyond;
+    }
+    risks.forEach(({ distance }, i) => {
+      if (Math.abs(moved[i]!) < MOVED_FROM * distance || !maySend(i)) return;
+      sent[i]!.push(now);
+      moved[i] = 0;
+      requests++;
+    });
+  }
+  return { losses, cost, requests };
 }
 
 /** Mean and half of the 95% interval of values, by Student's t with 19 degrees of freedom or more. */
