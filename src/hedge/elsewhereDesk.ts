@@ -158,7 +158,11 @@ export class ElsewhereDesk {
       // A rejection for a duplicate id proves that an earlier request for this order arrived, so the order is tracked.
       if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id')
         return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };
-      this.#track(order, outcome.kind === 'done', outcome.kind === 'done' ? outcome.value.oid : null);
+      this.#track(
+        order,
+        { isAccepted: outcome.kind !== 'unknown' },
+        outcome.kind === 'done' ? outcome.value.oid : null,
+      );
       return outcome.kind === 'done' ? { kind: 'sent' } : { kind: 'unknown', why: reasonOfFailure(outcome) };
     } finally {
       this.#isSending = false;
@@ -172,7 +176,7 @@ export class ElsewhereDesk {
   restore(order: ElsewhereOrder, isAccepted: boolean): void {
     if (this.isOpen)
       throw new Error(`cannot restore order ${order.id}: an earlier order on the other exchange is still open`);
-    this.#track(order, isAccepted, null);
+    this.#track(order, { isAccepted, isRestored: true }, null);
   }
 
   /** Looks the open order up once. After `ended` and `not placed`, no order is open. */
@@ -208,9 +212,9 @@ export class ElsewhereDesk {
     return { verdict, isDeciding: open.evidence.isDeciding };
   }
 
-  #track(order: ElsewhereOrder, isAccepted: boolean, oid: string | null): void {
+  #track(order: ElsewhereOrder, known: ConstructorParameters<typeof OrderEvidence>[3], oid: string | null): void {
     const { clock, times } = this.#options;
-    const evidence = new OrderEvidence(order, clock.elapsed(), times, isAccepted);
+    const evidence = new OrderEvidence(order, clock.elapsed(), times, known);
     this.#open = { order, oid, evidence, isUndecidable: false };
   }
 }

@@ -73,6 +73,8 @@ export class Hedger {
   #isBusy = false;
   /** Whether a fill arrived during a check, so that another check follows. */
   #isDueAgain = false;
+  /** Id of the last hedge of which the log says that look-ups cannot prove its outcome; `null` if there is none. */
+  #undecidable: string | null = null;
   /** Outcome of the open hedge as the operator states it; `null` if none, or after a check has applied it. */
   #statement: {
     readonly id: string;
@@ -462,6 +464,13 @@ export class Hedger {
     const end = await this.#there.find();
     if (typeof end !== 'string') this.#endElsewhere(row, end, 'nothing was available at the price of the order');
     else if (row.why !== end) this.#rows.change({ why: end });
+    if (typeof end === 'string' && this.#there.isUndecidable && this.#undecidable !== row.id) {
+      this.#undecidable = row.id;
+      this.#run.log.warn(
+        { id: row.id },
+        `hedge ${row.id}: look-ups cannot prove the outcome (${end}); no other hedge is sent until they do, or until you state the outcome: puntas hedges settle ${row.id}`,
+      );
+    }
     // After a restart, the absence of an accepted order from the lists must not prove that it was never placed.
     if (typeof end === 'string' && row.state !== 'executing' && this.#there.isAccepted) {
       this.#rows.change({ state: 'executing' });

@@ -49,22 +49,21 @@ export function refuseShortDelay(config: Pick<Config, 'exchange' | 'timing'>): v
 
 /** Returns the budgets from which the polls of a bot take at its exchange. */
 export function readBudgetsOf({ exchange }: Pick<Config, 'exchange'>): readonly ReadBudget[] {
-  const { readBudgets, allows } = venueOf({ exchange });
   const { privatePerMinute } = exchange.budgets;
-  return (
-    readBudgets?.(privatePerMinute) ?? [requestBudget(Math.min(privatePerMinute, allows?.private ?? privatePerMinute))]
-  );
+  return venueOf({ exchange }).readBudgets?.(privatePerMinute) ?? [requestBudget(privatePerMinute)];
 }
 
 /**
  * Returns one line for each interval of polls that takes more than the exchange allows, with the smallest interval that
- * fits. The embedded exchange has limits of its own.
+ * fits. Budgets that the operator sets above the published ones are those of an exchange with limits of its own, as the
+ * embedded exchange has them.
  */
 export function pollProblems({ exchange, timing }: Pick<Config, 'exchange' | 'timing'>): readonly string[] {
   if (exchange.kind !== 'remote') return [];
-  const { name, allows } = venueOf({ exchange });
+  const { name, allows, readBudgets } = venueOf({ exchange });
   const { bookPollMs, privatePollMs } = timing;
-  const booksMax = allows?.public ?? Infinity;
+  const { publicPerMinute, privatePerMinute } = exchange.budgets;
+  const booksMax = exchange.stream ? Infinity : Math.max(allows?.public ?? Infinity, publicPerMinute);
   const problems =
     60_000 / bookPollMs <= booksMax
       ? []
@@ -77,12 +76,17 @@ export function pollProblems({ exchange, timing }: Pick<Config, 'exchange' | 'ti
     .toSorted((a, b) => b.min - a.min)[0];
   if (short === undefined) return problems;
   const { budget, min } = short;
-  const taken = `polls take ${pollsPerMinute(budget, timing)} ${budget.unit} per minute; the limit at ${name} is ${perMinuteText(budget)}`;
+  const own = `exchange.budgets.privatePerMinute is ${privatePerMinute}`;
+  const limit =
+    readBudgets === undefined
+      ? own
+      : `the limit at ${name} is ${perMinuteText(budget)}, as ${own}; if your account allows more, set that key to what it allows`;
+  const taken = `polls take ${pollsPerMinute(budget, timing)} ${budget.unit} per minute; ${limit}`;
   return [
     ...problems,
     min === Infinity
-      ? `exchange.budgets.privatePerMinute: found ${exchange.budgets.privatePerMinute}, which is too small for any timing.privatePollMs; ${taken}`
-      : `timing.privatePollMs: expected at least ${min}, found ${privatePollMs}; ${taken} (exchange.budgets.privatePerMinute ${exchange.budgets.privatePerMinute})`,
+      ? `exchange.budgets.privatePerMinute: found ${privatePerMinute}, which is too small for any timing.privatePollMs; ${taken}`
+      : `timing.privatePollMs: expected at least ${min}, found ${privatePollMs}; ${taken}`,
   ];
 }
 const perMinuteText = ({ perMinute }: ReadBudget): string => String(Math.floor(perMinute * 10) / 10);

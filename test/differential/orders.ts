@@ -544,6 +544,7 @@ class Pair {
 
   #canceled(asked: readonly string[], outcome: Outcome<readonly string[]>, startedAt: number): void {
     this.#run.orders.cancelAnswered(asked, outcome, startedAt, this.#now);
+    this.#run.model.cancelEnded(asked);
     if (outcome.kind === 'done') this.#run.model.cancelAnswered(asked, outcome.value, startedAt, this.#now);
   }
 

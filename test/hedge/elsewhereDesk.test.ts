@@ -259,8 +259,9 @@ test('however long a request hangs before it leaves and lists lag, the end of it
         expect(desk.isOpen).toBe(!isOver);
         await clock.advance(world.everyMs);
       }
-      // The exchange has accepted the order and never lists it, nor a trade of it: that is for a person to state.
-      if (desk.isOpen) expect([desk.isAccepted, desk.isUndecidable, trades]).toEqual([true, true, []]);
+      // The exchange has accepted the order and no longer lists it, and the trades cannot prove its end: that is for a
+      // person to state.
+      if (desk.isOpen) expect([desk.isAccepted, desk.isUndecidable, trades.length < 3]).toEqual([true, true, true]);
       expect(sends).toBe(1);
     }),
     runsOf(3_000, 150),

@@ -2522,10 +2522,27 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the answer that a cancel never got frees no place for the next one',
     file: 'src/core/orders/orders.ts',
-    from: "    for (const id of ids) {\n      const order = this.#live.get(id);\n      if (order && order.cancelsWaiting > 0) order.cancelsWaiting--;\n    }\n    if (outcome.kind !== 'done') return;\n",
-    to: "    if (outcome.kind !== 'done') return;\n    for (const id of ids) {\n      const order = this.#live.get(id);\n      if (order && order.cancelsWaiting > 0) order.cancelsWaiting--;\n    }\n",
+    from: "    for (const id of ids) {\n      const order = this.#known(id);\n      if (order && order.cancelsWaiting > 0) order.cancelsWaiting--;\n    }\n    if (outcome.kind !== 'done') return;\n",
+    to: "    if (outcome.kind !== 'done') return;\n    for (const id of ids) {\n      const order = this.#known(id);\n      if (order && order.cancelsWaiting > 0) order.cancelsWaiting--;\n    }\n",
     test: 'test/core/orders/unknownOrders.test.ts',
     title: 'go to each unknown order alone, at once and again after each pause',
+  },
+  {
+    name: 'after a restart, some trades of an accepted order prove its end',
+    file: 'src/core/hedging/orderEvidence.ts',
+    from: 'this.#isRestored = isAccepted && isRestored;',
+    to: 'this.#isRestored = isAccepted && isRestored && false;',
+    test: 'test/core/hedging/orderEvidence.test.ts',
+    title:
+      'an order that is not listed is proven by two look-ups alone: late, apart, equal, nothing else seen between them, and nothing seen before that they deny',
+  },
+  {
+    name: 'a reopened order keeps its count of cancels without an answer',
+    file: 'src/core/orders/orders.ts',
+    from: '      order.cancelsWaiting = 0;\n',
+    to: '',
+    test: 'test/core/orders/histories.test.ts',
+    title: 'orders say what the model says, after every operation of any history',
   },
   {
     name: 'a quote that was executed before counts as not executed when no list has it',
@@ -2548,8 +2565,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the life of a request elsewhere counts from before it waits for its turn',
     file: 'src/hedge/elsewhereDesk.ts',
-    from: "      const { id, book, side, price, amount } = order;\n      const sent = { book, side, price, major: amount, originId: id, timeInForce: 'immediate or cancel' } as const;\n      const outcome = await this.#options.client.place(sent, isWanted);\n      // A rejection for a duplicate id proves that an earlier request for this order arrived, so the order is tracked.\n      if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id')\n        return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };\n      this.#track(order, outcome.kind === 'done', outcome.kind === 'done' ? outcome.value.oid : null);\n",
-    to: "      const { id, book, side, price, amount } = order;\n      this.#track(order, true, null);\n      const sent = { book, side, price, major: amount, originId: id, timeInForce: 'immediate or cancel' } as const;\n      const outcome = await this.#options.client.place(sent, isWanted);\n      // A rejection for a duplicate id proves that an earlier request for this order arrived, so the order is tracked.\n      if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id') {\n        this.drop();\n        return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };\n      }\n",
+    from: "      const { id, book, side, price, amount } = order;\n      const sent = { book, side, price, major: amount, originId: id, timeInForce: 'immediate or cancel' } as const;\n      const outcome = await this.#options.client.place(sent, isWanted);\n      // A rejection for a duplicate id proves that an earlier request for this order arrived, so the order is tracked.\n      if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id')\n        return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };\n      this.#track(\n        order,\n        { isAccepted: outcome.kind !== 'unknown' },\n        outcome.kind === 'done' ? outcome.value.oid : null,\n      );\n",
+    to: "      const { id, book, side, price, amount } = order;\n      this.#track(order, {}, null);\n      const sent = { book, side, price, major: amount, originId: id, timeInForce: 'immediate or cancel' } as const;\n      const outcome = await this.#options.client.place(sent, isWanted);\n      // A rejection for a duplicate id proves that an earlier request for this order arrived, so the order is tracked.\n      if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id') {\n        this.drop();\n        return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };\n      }\n",
     test: 'test/hedge/elsewhereDesk.test.ts',
     title: 'however long a request hangs before it leaves and lists lag, the end of its order is told late or truly',
   },

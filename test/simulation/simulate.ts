@@ -271,7 +271,12 @@ class Simulation {
       isKnown: () => {
         const { engine } = this.#bot;
         const hasLists = this.#lists.life === this.#bot.lives && this.#lists.reads >= LIST_READS_MIN;
-        return hasLists && !this.#store.isLifting && engine?.account.isReconciled === true && engine.elsewhere?.view.isReconciled === true;
+        return (
+          hasLists &&
+          !this.#store.isLifting &&
+          engine?.account.isReconciled === true &&
+          engine.elsewhere?.view.isReconciled === true
+        );
       },
       isOnItsWay: (currency: string) => (this.#bot.engine?.transit.held(currency) ?? 0n) > 0n,
       transferred: () => this.#checker.transferred(true),

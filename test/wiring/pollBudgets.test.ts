@@ -33,9 +33,9 @@ const EMPTY: Readonly<Record<string, unknown>> = {
 };
 
 type Timing = { readonly privatePollMs: number; readonly bookPollMs: number };
-const configOf = (venue: string, privatePerMinute: number, timing: Timing) =>
+const configOf = (venue: string, privatePerMinute: number, timing: Timing, publicPerMinute = 10_000, stream = false) =>
   ({
-    exchange: { kind: 'remote', venue, budgets: { publicPerMinute: 10_000, privatePerMinute } },
+    exchange: { kind: 'remote', venue, stream, budgets: { publicPerMinute, privatePerMinute } },
     timing,
   }) as unknown as Pick<Config, 'exchange' | 'timing'>;
 
@@ -136,13 +136,18 @@ test('the default interval is too short at Kraken only', () => {
     pollProblems(configOf(name, 270, { privatePollMs: 2_000, bookPollMs: 1_250 })),
   );
   expect(found).toEqual([
-    'timing.privatePollMs: expected at least 15000, found 2000; polls take 120 calls of its request counter per minute; the limit at kraken is 19.8 (exchange.budgets.privatePerMinute 270)',
+    'timing.privatePollMs: expected at least 15000, found 2000; polls take 120 calls of its request counter per minute; the limit at kraken is 19.8, as exchange.budgets.privatePerMinute is 270; if your account allows more, set that key to what it allows',
   ]);
 });
 
-test('the intervals fit into what the exchange allows, also if the configured budget is larger', () => {
-  expect(pollProblems(configOf('bitso', 100_000, { privatePollMs: 200, bookPollMs: 900 }))).toEqual([
+test('budgets above the published ones are those of an exchange with limits of its own; a stream replaces book reads', () => {
+  const timing = { privatePollMs: 200, bookPollMs: 900 };
+  expect(pollProblems(configOf('bitso', 100_000, timing))).toEqual([]);
+  const short = 'timing.privatePollMs: expected at least 426, found 200; polls take 618 private requests per minute; ';
+  const privatePolls = `${short}exchange.budgets.privatePerMinute is 300`;
+  expect(pollProblems(configOf('bitso', 300, timing, 54))).toEqual([
     'timing.bookPollMs: expected at least 1000, found 900; the limit at bitso is 60 public requests per minute',
-    expect.stringMatching(/^timing.privatePollMs: expected at least \d+, found 200; polls take 618 private requests/),
+    privatePolls,
   ]);
+  expect(pollProblems(configOf('bitso', 300, timing, 54, true))).toEqual([privatePolls]);
 });

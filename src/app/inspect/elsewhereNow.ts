@@ -104,7 +104,7 @@ function hedgingNow(
       ? {
           ...open,
           // A hedge of an earlier run has no row in this run until its outcome is known.
-          isUnknown: row === undefined || !mayStillExecute(row) || row.state === 'unknown',
+          isUnknown: row === undefined || !mayStillExecute(row) || row.state === 'unknown' || row.why !== null,
           amount: row?.amount ?? null,
           why: row?.why ?? null,
         }

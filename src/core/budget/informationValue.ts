@@ -31,6 +31,9 @@ const density = (x: number): number => Math.exp(-0.5 * x * x) / Math.sqrt(2 * Ma
 /** Number of standard deviations beyond which the density is too small for a normal float and counts as zero. */
 const XI_MAX = 38.5;
 
+/** Distance in standard deviations at which xi * excess(xi) is largest. */
+export const XI_PEAK = 0.612;
+
 /** Returns the mean of max(0, Z - xi) for a standard normal Z. */
 const excess = (xi: number): number => (xi < XI_MAX ? Math.max(0, density(xi) - xi * normalCumulative(-xi)) : 0);
 
@@ -67,11 +70,13 @@ export function readValue(risk: StaleRisk, ageS: number, requests = 1): ReadValu
 
 /**
  * Returns the index of a read, as `readValue` does, if every taken quote counts as its value (`worth`), however far the
- * fair value is beyond it. Reads by this index leave the fewest stale fills.
+ * fair value is beyond it. Reads by this index leave the fewest stale fills. A quote that most moves pass counts like
+ * one at the distance with the largest index, so that the index never falls as the volatility grows.
  */
 export function readCountValue(risk: StaleRisk, ageS: number, requests = 1): ReadValue {
   const xi = xiOf(risk, ageS);
-  const value = xi < XI_MAX && ageS > 0 ? (2 * risk.takers * risk.worth * ageS * xi * excess(xi)) / requests : 0;
+  const shape = Math.max(xi, XI_PEAK) * excess(Math.max(xi, XI_PEAK));
+  const value = xi < XI_MAX && ageS > 0 ? (2 * risk.takers * risk.worth * ageS * shape) / requests : 0;
   return { value, xi };
 }
 

@@ -52,6 +52,7 @@ export class OrderEvidence {
   readonly #conclusiveFrom: Millis;
   readonly #apartMs: Millis;
   #isAccepted: boolean;
+  readonly #isRestored: boolean;
   /** Largest filled amount that any answer has shown. */
   #filledMin = money(0n);
   /** First of the consecutive conclusive look-ups without the order and with equal trades; `null` if there is none. */
@@ -60,15 +61,17 @@ export class OrderEvidence {
   /**
    * `sentAt` is the monotonic time at which the request had ended, or at which this process started: both are later
    * than the sending. `isAccepted`: whether the exchange has answered that it accepted the order.
+   * `isRestored`: whether earlier answers, with filled amounts, are lost.
    */
   constructor(
     order: ElsewhereOrder,
     sentAt: Millis,
     { requestLifeMs, listingDelayMs }: EvidenceTimes,
-    isAccepted = false,
+    { isAccepted = false, isRestored = false } = {},
   ) {
     this.#order = order;
     this.#isAccepted = isAccepted;
+    this.#isRestored = isAccepted && isRestored;
     this.#conclusiveFrom = sentAt + requestLifeMs + listingDelayMs;
     this.#apartMs = listingDelayMs;
   }
@@ -122,6 +125,8 @@ export class OrderEvidence {
   #readUnlisted({ startedAt, trades }: LookUpAnswer): ElsewhereVerdict {
     if (!this.isConclusive(startedAt)) return this.#unproven('the exchange does not list the order yet');
     if (sumOfMajors(trades) < this.#filledMin) return this.#unproven(SHOWN_MORE);
+    if (this.#isRestored && sumOfMajors(trades) < moneyOf(this.#order.amount))
+      return this.#unproven('the exchange no longer lists the order, and lists trades of less than its amount');
     if (this.#isAccepted && trades.length === 0)
       return this.#unproven('the exchange accepted the order, but lists neither the order nor trades of it');
     const seen = trades

@@ -295,7 +295,7 @@ export class Orders {
    */
   cancelAnswered(ids: readonly string[], outcome: Outcome<readonly string[]>, startedAt: Millis, at: Millis): void {
     for (const id of ids) {
-      const order = this.#live.get(id);
+      const order = this.#known(id);
       if (order && order.cancelsWaiting > 0) order.cancelsWaiting--;
     }
     if (outcome.kind !== 'done') return;
@@ -522,6 +522,7 @@ export class Orders {
       order.finalFilled = null;
       order.reportedMissing = false;
       order.answeredAt = at;
+      order.cancelsWaiting = 0;
       this.#news({ kind: 'reopened', order });
     } else if (order.state === 'unknown') this.#news({ kind: 'resolved', order });
     this.#appear(order, report.oid);

@@ -91,7 +91,7 @@ test('each figure of prices, debt, inventory and hedges is its own, and a hedge 
   expect(shown.hedging).toEqual({
     ...{ place: 'binance', failures: 3, currency: 'btc', quoteCurrency: 'mxn' },
     ...{ debt: '0.08', debtMax: '0.1', band: '0.02', debtShare: expect.closeTo(0.8, 9) as number },
-    open: { id: 'h-3', since: AT - 9, isUnknown: false, amount: '-0.03', why: 'is listed' },
+    open: { id: 'h-3', since: AT - 9, isUnknown: true, amount: '-0.03', why: 'is listed' },
     whyNotQuoted: 'quoting',
     inventory: [
       { exchange: 'here', base: '1.25', quote: '900000.5', quoteCurrency: 'mxn' },

@@ -4,6 +4,7 @@ import {
   lossCount,
   lossRate,
   readCountValue,
+  XI_PEAK,
   readValue,
   requoteFrom,
   requoteValue,
@@ -44,7 +45,10 @@ describe('the value of a read', () => {
         const money = ageS * lossRate(of, ageS) - integralOf(age => lossRate(of, age), ageS);
         expect(readValue(of, ageS).value).toBeCloseTo(money, 8);
         const count = ageS * lossCount(of, ageS) - integralOf(age => lossCount(of, age), ageS);
-        expect(readCountValue(of, ageS).value).toBeCloseTo(count, 8);
+        // A quote that most moves pass has at least the index of the same age at the best distance.
+        const isPassed = 12 / (sigma * Math.sqrt(ageS)) < XI_PEAK;
+        if (isPassed) expect(readCountValue(of, ageS).value).toBeGreaterThan(count);
+        else expect(readCountValue(of, ageS).value).toBeCloseTo(count, 8);
       }),
       { numRuns: 40 },
     );

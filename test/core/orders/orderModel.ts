@@ -36,6 +36,8 @@ export type ModelOrder = {
   since: number;
   closedAt: number;
   cancelSentAt: number;
+  /** Number of cancels whose answer or failure has not come yet. */
+  unanswered: number;
   isCancelAnswered: boolean;
   isMissing: boolean;
   absences: number;
@@ -136,7 +138,16 @@ export class OrderModel {
   cancelSent(id: string, at: number): void {
     const order = this.#mine(id);
     order.cancelSentAt = at;
+    order.unanswered++;
     if (order.at === 'intent' || order.at === 'sent' || order.at === 'open') order.at = 'canceling';
+  }
+
+  /** A cancel was answered, or has failed. */
+  cancelEnded(asked: readonly string[]): void {
+    for (const id of asked) {
+      const order = this.get(id);
+      if (order !== undefined) order.unanswered = Math.max(0, order.unanswered - 1);
+    }
   }
 
   cancelAnswered(asked: readonly string[], listed: readonly string[], startedAt: number, at: number): void {
@@ -277,6 +288,7 @@ export class OrderModel {
       if (!this.isCancelDue(order, at)) continue;
       if (order.at !== 'canceling' && order.at !== 'unknown') continue;
       order.cancelSentAt = at;
+      order.unanswered++;
       (order.at === 'unknown' ? single : together).push(`cancel ${order.id}`);
     }
     const looks: string[] = [];
@@ -287,7 +299,8 @@ export class OrderModel {
   }
 
   isCancelDue(order: ModelOrder, at: number): boolean {
-    return at >= order.cancelSentAt + CANCEL_AGAIN;
+    const most = order.at === 'unknown' ? 1 : 2;
+    return at >= order.cancelSentAt + CANCEL_AGAIN && order.unanswered < most;
   }
 
   needsLookUp(order: ModelOrder): boolean {
@@ -330,7 +343,7 @@ export class OrderModel {
     const order: ModelOrder = {
       ...facts,
       ...{ at: 'intent', placedAt: at, oid: null, ending: null, traded: 0, final: null, since: at, closedAt: at },
-      ...{ cancelSentAt: -Infinity, isCancelAnswered: false, isMissing: false, absences: 0, proofs: [] },
+      ...{ cancelSentAt: -Infinity, unanswered: 0, isCancelAnswered: false, isMissing: false, absences: 0, proofs: [] },
     };
     this.live.push(order);
     return order;
@@ -385,6 +398,7 @@ export class OrderModel {
       order.final = null;
       order.isMissing = false;
       order.since = at;
+      order.unanswered = 0;
       this.#tell('reopened', order);
     }
     if (order.at === 'unknown') this.#tell('resolved', order);
