@@ -278,7 +278,7 @@ class Simulation {
           engine.elsewhere?.view.isReconciled === true
         );
       },
-      isOnItsWay: (currency: string) => (this.#bot.engine?.transit.held(currency) ?? 0n) > 0n,
+      onItsWay: (currency: string) => this.#bot.engine?.transit.held(currency) ?? 0n,
       transferred: () => this.#checker.transferred(true),
     };
     this.#there = scenario.there && new ElsewhereWorld(world, scenario.there, home);

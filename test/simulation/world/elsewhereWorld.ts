@@ -73,8 +73,8 @@ export type Home = {
   readonly id: string;
   /** Whether the bot has compared the balances of both accounts with its ledger. */
   readonly isKnown: () => boolean;
-  /** Whether the bot has booked money in a currency as on its way. */
-  readonly isOnItsWay: (currency: string) => boolean;
+  /** Amount in a currency that the bot has booked as on its way, in 10^-18. */
+  readonly onItsWay: (currency: string) => bigint;
   /** Called when money leaves or arrives. */
   readonly transferred: () => void;
 };
@@ -144,7 +144,7 @@ export class ElsewhereWorld {
 
   /** Whether money is on its way of which the bot knows nothing: persons do not resume until it is booked. */
   get hasUnbooked(): boolean {
-    return [...this.#persons].some(([name, { onItsWay }]) => onItsWay > 0n && !this.#home.isOnItsWay(name));
+    return [...this.#persons.keys()].some(currency => this.#isUnbooked(currency));
   }
 
   /** Mid price of a book there, in 10^-18 of its quote currency; 0 if a side is empty. */
@@ -263,7 +263,8 @@ export class ElsewhereWorld {
   /** Sends a share of what is available from one account to the other, where it arrives after `ms`. */
   #sends(fault: Fault, currency: string, share: number, isOut: boolean, ms: Millis): void {
     const [here, there] = [this.#accountHere, this.#accountThere];
-    if (!this.#home.isKnown()) return;
+    // Two unbooked transfers that cross look to the bot like one.
+    if (!this.#home.isKnown() || this.#isUnbooked(currency)) return;
     const sum = shareOf((isOut ? there : here).available(currency), isOut ? share : share / 10);
     if (sum === 0n) return;
     const [venue, other] = [this.#home.exchange.venue, this.exchange.venue];
@@ -274,7 +275,7 @@ export class ElsewhereWorld {
     this.#home.transferred();
     const arrives = (): void => {
       // A resume after an arrival there of which the bot knows no departure would book the amount twice.
-      if (!isOut && !this.#home.isOnItsWay(currency)) return void this.#world.clock.after(1_000, arrives);
+      if (!isOut && this.#isUnbooked(currency)) return void this.#world.clock.after(1_000, arrives);
       if (isOut) venue.deposit(here, currency, sum);
       else other.deposit(there, currency, sum);
       this.#change(currency, { net: isOut ? 0n : sum, onItsWay: money(-sum) });
@@ -296,6 +297,11 @@ export class ElsewhereWorld {
       there.lock(currency, money(-sum));
       this.#change(currency, { locked: money(-sum) });
     });
+  }
+
+  /** Whether the bot has booked less than is on its way in a currency. */
+  #isUnbooked(currency: string): boolean {
+    return this.personsOf(currency).onItsWay > this.#home.onItsWay(currency);
   }
 
   #change(currency: string, by: Partial<Persons>): void {
