@@ -16,6 +16,7 @@ import {
   type EvidenceTimes,
   type HedgeAccount,
   type Instrument,
+  type KnownOrder,
   type Millis,
   type Money,
   type OwnTrade,
@@ -212,7 +213,7 @@ export class ElsewhereDesk {
     return { verdict, isDeciding: open.evidence.isDeciding };
   }
 
-  #track(order: ElsewhereOrder, known: ConstructorParameters<typeof OrderEvidence>[3], oid: string | null): void {
+  #track(order: ElsewhereOrder, known: KnownOrder | undefined, oid: string | null): void {
     const { clock, times } = this.#options;
     const evidence = new OrderEvidence(order, clock.elapsed(), times, known);
     this.#open = { order, oid, evidence, isUndecidable: false };

@@ -462,9 +462,9 @@ export class Hedger {
 
   async #findElsewhere(row: HedgeRow): Promise<void> {
     const end = await this.#there.find();
-    if (typeof end !== 'string') this.#endElsewhere(row, end, 'nothing was available at the price of the order');
-    else if (row.why !== end) this.#rows.change({ why: end });
-    if (typeof end === 'string' && this.#there.isUndecidable && this.#undecidable !== row.id) {
+    if (typeof end !== 'string') return this.#endElsewhere(row, end, 'nothing was available at the price of the order');
+    if (row.why !== end) this.#rows.change({ why: end });
+    if (this.#there.isUndecidable && this.#undecidable !== row.id) {
       this.#undecidable = row.id;
       this.#run.log.warn(
         { id: row.id },
@@ -472,7 +472,7 @@ export class Hedger {
       );
     }
     // After a restart, the absence of an accepted order from the lists must not prove that it was never placed.
-    if (typeof end === 'string' && row.state !== 'executing' && this.#there.isAccepted) {
+    if (row.state !== 'executing' && this.#there.isAccepted) {
       this.#rows.change({ state: 'executing' });
       this.#options.persist();
     }

@@ -46,6 +46,14 @@ export type EvidenceTimes = {
   readonly listingDelayMs: Millis;
 };
 
+/** What earlier answers have shown of an order. */
+export type KnownOrder = {
+  /** Whether the exchange has answered that it accepted the order. */
+  readonly isAccepted?: boolean;
+  /** Whether earlier answers, with filled amounts, are lost. */
+  readonly isRestored?: boolean;
+};
+
 export class OrderEvidence {
   readonly #order: ElsewhereOrder;
   /** Monotonic time from which an order that is not listed counts as absent. */
@@ -67,7 +75,7 @@ export class OrderEvidence {
     order: ElsewhereOrder,
     sentAt: Millis,
     { requestLifeMs, listingDelayMs }: EvidenceTimes,
-    { isAccepted = false, isRestored = false } = {},
+    { isAccepted = false, isRestored = false }: KnownOrder = {},
   ) {
     this.#order = order;
     this.#isAccepted = isAccepted;
@@ -101,31 +109,30 @@ export class OrderEvidence {
     if (problem !== null) return this.#unproven(problem);
     const [report] = reports;
     const traded = sumOfMajors(answer.trades);
-    const reported = report ? moneyOf(report.originalAmount) - moneyOf(report.unfilledAmount) : 0n;
-    for (const shown of [traded, reported]) if (shown > this.#filledMin) this.#filledMin = money(shown);
+    const reported = money(report ? moneyOf(report.originalAmount) - moneyOf(report.unfilledAmount) : 0n);
+    for (const shown of [traded, reported]) if (shown > this.#filledMin) this.#filledMin = shown;
     if (report !== undefined || traded > 0n) this.#isAccepted = true;
-    if (report === undefined) return this.#readUnlisted(answer);
+    if (report === undefined) return this.#readUnlisted(answer, traded);
     this.#unlisted = null;
     if (report.status !== 'completed' && report.status !== 'cancelled')
       return report.status === 'queued' ? this.#unproven('the exchange has not processed the order yet') : LIVE;
-    const filled = money(reported);
-    if (filled < this.#filledMin) return this.#unproven(SHOWN_MORE);
-    if (report.status === 'completed' && filled !== moneyOf(report.originalAmount))
+    if (reported < this.#filledMin) return this.#unproven(SHOWN_MORE);
+    if (report.status === 'completed' && reported !== moneyOf(report.originalAmount))
       return this.#unproven('the exchange reports the order as completed, but not as fully filled');
-    return traded === filled
-      ? { kind: 'ended', filled, trades: answer.trades }
+    return traded === reported
+      ? { kind: 'ended', filled: traded, trades: answer.trades }
       : this.#unproven('the trades of the order do not add up to its filled amount yet');
   }
 
   /**
    * Applies a look-up that does not list the order: the order ended long ago, or was never placed. Two equal look-ups
-   * prove this, unless they contradict an earlier answer. The first must start when even the latest possible execution would already be listed; the second, at
-   * least the listing delay later.
+   * prove this, unless they contradict an earlier answer. The first must start when even the latest possible execution
+   * would already be listed; the second, at least the listing delay later. `traded` is the sum of the trades.
    */
-  #readUnlisted({ startedAt, trades }: LookUpAnswer): ElsewhereVerdict {
+  #readUnlisted({ startedAt, trades }: LookUpAnswer, traded: Money): ElsewhereVerdict {
     if (!this.isConclusive(startedAt)) return this.#unproven('the exchange does not list the order yet');
-    if (sumOfMajors(trades) < this.#filledMin) return this.#unproven(SHOWN_MORE);
-    if (this.#isRestored && sumOfMajors(trades) < moneyOf(this.#order.amount))
+    if (traded < this.#filledMin) return this.#unproven(SHOWN_MORE);
+    if (this.#isRestored && traded < moneyOf(this.#order.amount))
       return this.#unproven('the exchange no longer lists the order, and lists trades of less than its amount');
     if (this.#isAccepted && trades.length === 0)
       return this.#unproven('the exchange accepted the order, but lists neither the order nor trades of it');
@@ -139,7 +146,7 @@ export class OrderEvidence {
         kind: 'unknown',
         reason: 'the exchange does not list the order; a second look-up must confirm that the order is not listed',
       };
-    return trades.length === 0 ? { kind: 'not placed' } : { kind: 'ended', filled: sumOfMajors(trades), trades };
+    return trades.length === 0 ? { kind: 'not placed' } : { kind: 'ended', filled: traded, trades };
   }
 
   /** Returns why the answer contradicts the order as it was sent; `null` if it does not. */
