@@ -161,11 +161,19 @@ export function placeClientOf(
 const LOOK_UPS_MS = 5_000;
 
 /**
- * Checks that the exchanges accept the bot's order ids and the polls of the first one, and that a stop is long enough to
- * prove the outcome of a hedge.
+ * Checks that the exchanges fit the configuration (`venueProblems`).
  * @throws UsageError with one line for each problem.
  */
 export function assertVenuesFit(config: Config): void {
+  const problems = venueProblems(config);
+  if (problems.length > 0) throw new UsageError(problems);
+}
+
+/**
+ * Returns one line for each key with which no bot starts: the exchanges must accept the bot's order ids and the polls of
+ * the first one, and a stop must be long enough to prove the outcome of a hedge.
+ */
+export function venueProblems(config: Config): readonly string[] {
   const { instance, timing } = config;
   const problems: string[] = [...pollProblems(config)];
   const sections = venuesOfOrders(config);
@@ -189,7 +197,7 @@ export function assertVenuesFit(config: Config): void {
         `timing.shutdownMs: expected at least ${proofMs}, found ${timing.shutdownMs}; in less time, a stopping bot cannot prove the outcome of its last hedge (${requestLifeMs} ms until ${sections.elsewhere.name} drops a late request, twice hedge.elsewhere.listingDelayMs (${listingDelayMs} ms) for two look-ups, and ${LOOK_UPS_MS} ms for the requests)`,
       );
   }
-  if (problems.length > 0) throw new UsageError(problems);
+  return problems;
 }
 
 /**

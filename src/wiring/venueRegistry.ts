@@ -89,6 +89,29 @@ export function pollProblems({ exchange, timing }: Pick<Config, 'exchange' | 'ti
       : `timing.privatePollMs: expected at least ${min}, found ${privatePollMs}; ${taken}`,
   ];
 }
+
+/** What the polls of a bot take of the budgets of its exchange. */
+export type PollShare = {
+  /** Like `78 of 300 private requests`, for each budget. */
+  readonly texts: readonly string[];
+  /** Private requests per minute that remain for orders; `null` if the exchange counts polls in another unit. */
+  readonly left: number | null;
+};
+
+/** `otherReads`: private reads per minute besides the polls. */
+export function pollShareOf({ exchange, timing }: Pick<Config, 'exchange' | 'timing'>, otherReads = 0): PollShare {
+  const shares = readBudgetsOf({ exchange }).map(budget => ({
+    budget,
+    taken: Math.ceil(pollsPerMinute(budget, timing) + (budget.unit === REQUESTS ? otherReads : 0)),
+  }));
+  const requests = shares.find(({ budget }) => budget.unit === REQUESTS);
+  return {
+    texts: shares.map(({ budget, taken }) => `${taken} of ${perMinuteText(budget)} ${budget.unit}`),
+    left: requests ? requests.budget.perMinute - requests.taken : null,
+  };
+}
+
+const REQUESTS = requestBudget(0).unit;
 const perMinuteText = ({ perMinute }: ReadBudget): string => String(Math.floor(perMinute * 10) / 10);
 
 /** Returns one line for each key of the section `exchange` that is set although the exchange does not read it. */

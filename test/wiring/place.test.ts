@@ -18,12 +18,14 @@ import { engineOf } from '../../src/wiring/bot.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import {
   assertVenuesFit,
+  venueProblems,
   hedgeObstacles,
   hedgePlaceOf,
   placedBookOf,
   provenAfterMs,
   withoutPlace,
 } from '../../src/wiring/place.ts';
+import { configurationFindings } from '../../src/app/doctor/doctor.ts';
 import { refuseUntried } from '../../src/app/untried/untried.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { btcMxn } from '../core/market.ts';
@@ -164,6 +166,33 @@ describe('hedges on the other exchange', () => {
         );
       }
     expect(() => assertVenuesFit(withoutPlace(configOf(stopOf('kraken', 60_000, 2_000))))).not.toThrow();
+  });
+
+  test('the doctor fails each key with which no bot starts, and no other', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('binance', 'kraken'),
+        fc.constantFrom('bitso', 'binance', 'kraken'),
+        fc.constantFrom('abcdefghij', 'abcdefghijkl'),
+        fc.constantFrom(2_000, 15_000),
+        fc.constantFrom(20_000, 90_000),
+        (there, here, instance, privatePollMs, shutdownMs) => {
+          const config = configOf(tree => {
+            remote(there)(tree);
+            tree['instance'] = instance as never;
+            tree['timing'] = { shutdownMs, privatePollMs };
+            tree['exchange']!['venue'] = here;
+          });
+          const found = configurationFindings(config).map(({ result, says }) => `${result}: ${says}`);
+          const problems = venueProblems(config);
+          if (problems.length === 0) expect(found).toEqual([expect.stringMatching(/^pass: all keys/)]);
+          else expect(found).toEqual(problems.map(says => `fail: ${says}`));
+          const started = expect(() => assertVenuesFit(config));
+          if (problems.length === 0) started.not.toThrow();
+          else started.toThrow(problems.join('\n'));
+        },
+      ),
+    );
   });
 
   test('without them, nothing of the place is left, and the target is the opening balance', () => {

@@ -13,7 +13,7 @@ import {
   type ExchangeVenue,
 } from '../../src/core/index.ts';
 import type { Config } from '../../src/config.ts';
-import { pollProblems, readBudgetsOf, VENUES } from '../../src/wiring/venueRegistry.ts';
+import { pollProblems, pollShareOf, readBudgetsOf, VENUES } from '../../src/wiring/venueRegistry.ts';
 import { BOOKS, listAnswer } from '../exchange/everyVenue.ts';
 
 const POLLED_MS = 1_200_000;
@@ -150,4 +150,34 @@ test('budgets above the published ones are those of an exchange with limits of i
     privatePolls,
   ]);
   expect(pollProblems(configOf('bitso', 300, timing, 54, true))).toEqual([privatePolls]);
+});
+
+test('the share of the polls is in the units of each exchange, and reaches a budget where a start refuses more', () => {
+  const timing = { privatePollMs: 15_000, bookPollMs: 1_250 };
+  const shares = Object.fromEntries(
+    VENUES.map(({ name }) => [name, pollShareOf(configOf(name, 270, timing, 54, true), 4)] as const),
+  );
+  expect(shares).toEqual({
+    bitso: { texts: ['15 of 270 private requests'], left: 255 },
+    binance: {
+      texts: ['15 of 270 private requests', expect.stringMatching(/^\d+ of \d+ units of request weight$/)],
+      left: 255,
+    },
+    kraken: { texts: ['17 of 19.8 calls of its request counter'], left: null },
+  });
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...VENUES.map(({ name }) => name)),
+      fc.integer({ min: 1, max: 300 }),
+      fc.integer({ min: 100, max: 60_000 }),
+      (name, perMinute, privatePollMs) => {
+        const config = configOf(name, perMinute, { privatePollMs, bookPollMs: 1_250 }, 54, true);
+        const isOver = pollShareOf(config).texts.some(text => {
+          const [taken, of] = text.split(' of ').map(part => Number.parseFloat(part)) as [number, number];
+          return taken > of;
+        });
+        expect(isOver).toBe(pollProblems(config).length > 0);
+      },
+    ),
+  );
 });

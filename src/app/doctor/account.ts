@@ -8,10 +8,8 @@ import {
   moneyOfAmount,
   moneyOfValue,
   needsOperator,
-  pollsPerMinute,
   ratePercent,
   reasonOfFailure,
-  requestBudget,
   textOfMoney,
   textOfPrice,
   valueOf,
@@ -26,7 +24,7 @@ import {
 import { externalReferenceOf, readsPerMinute, type Config } from '../../config.ts';
 import type { Rules } from '../../live/rules.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
-import { venueOf } from '../../wiring/venueRegistry.ts';
+import { pollShareOf, venueOf } from '../../wiring/venueRegistry.ts';
 import type { PreviewNow } from './previewNow.ts';
 import { finding, type Finding } from './finding.ts';
 
@@ -220,22 +218,18 @@ export function budgetFindings(configs: readonly Config[], levels: number | null
   const { budgets } = config.exchange;
   const { bookPollMs } = config.timing;
   const allows = venueOf(config).allows;
-  const reads = {
-    public: Math.ceil(
-      configs.reduce((sum, each) => sum + 60_000 / bookPollMs + readsPerMinute(externalReferenceOf(each)), 0),
-    ),
-    private: Math.ceil(
-      pollsPerMinute(requestBudget(budgets.privatePerMinute), config.timing) +
-        (config.rfqReference ? 120_000 / config.rfqReference.everyMs : 0),
-    ),
-  };
-  const left = budgets.privatePerMinute - reads.private;
-  const moves = levels === null || levels === 0 ? Infinity : Math.floor(left / levels);
+  const publicReads = Math.ceil(
+    configs.reduce((sum, each) => sum + 60_000 / bookPollMs + readsPerMinute(externalReferenceOf(each)), 0),
+  );
+  const { texts, left } = pollShareOf(config, config.rfqReference ? 120_000 / config.rfqReference.everyMs : 0);
+  const moves = left === null || levels === null || levels === 0 ? Infinity : Math.floor(left / levels);
   const orders =
-    levels === null || levels === 0
-      ? `${left} remain for orders${levels === null ? ', whose number is not checked' : ''}`
-      : `with the remaining ${left}, the bot can replace all ${counted(levels, 'quote')} ${counted(moves, 'time')} per minute`;
-  const says = `polling takes ${reads.private} of ${counted(budgets.privatePerMinute, 'private request')} per minute, and ${orders}. Without a stream, polling takes ${reads.public} of ${counted(budgets.publicPerMinute, 'public request')} per minute`;
+    left === null
+      ? ''
+      : levels === null || levels === 0
+        ? `, and ${left} remain for orders${levels === null ? ', whose number is not checked' : ''}`
+        : `, and with the remaining ${left}, the bot can replace all ${counted(levels, 'quote')} ${counted(moves, 'time')} per minute`;
+  const says = `polling takes ${texts.join(' and ')} per minute${orders}. Without a stream, polling takes ${publicReads} of ${counted(budgets.publicPerMinute, 'public request')} per minute`;
   const over = allows && (budgets.publicPerMinute > allows.public || budgets.privatePerMinute > allows.private);
   return [
     over

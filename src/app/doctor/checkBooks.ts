@@ -8,8 +8,6 @@ import {
   money,
   moneyOf,
   moneyOfAmount,
-  pollsPerMinute,
-  requestBudget,
   textOfMoney,
   valueOf,
   type Clock,
@@ -17,6 +15,7 @@ import {
 } from '../../core/index.ts';
 import { booksOf, publicPerMinute, sharedReadsOf, withFileIn, withoutStrategyText, type Config } from '../../config.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
+import { pollShareOf } from '../../wiring/venueRegistry.ts';
 import { check, type CheckedQuotes, type CheckResult } from './check.ts';
 
 /** Checks the configuration of each book. Rejects as `check` does. */
@@ -81,14 +80,17 @@ export function capitalNeeded(quotes: readonly CheckedQuotes[]): Capital {
 
 function requestLines(books: readonly Config[]): readonly string[] {
   const [{ exchange, timing }] = books as readonly [Config, ...Config[]];
-  const { publicPerMinute: publicMax, privatePerMinute: privateMax } = exchange.budgets;
-  const reads = pollsPerMinute(requestBudget(privateMax), timing);
-  const left = privateMax - reads;
+  const publicMax = exchange.budgets.publicPerMinute;
+  const { texts, left } = pollShareOf({ exchange, timing });
   const shared = sharedReadsOf(books);
+  const remain =
+    left === null
+      ? ''
+      : `; ${left} remain for placements and cancels, shared by ${counted(books.length, 'book')} by the value of their orders while the request budget is scarce`;
   return [
     shared === undefined
       ? `public, without a stream: ${Math.ceil(publicPerMinute(books))} of ${publicMax} (${counted(books.length, 'book')})`
       : `public, without a stream: ${publicMax} of ${publicMax}; ${shared.perMinute} of them are book reads, shared by ${counted(books.length, 'book')} by their value`,
-    `private: ${reads} of ${privateMax} for reads of the account; ${left} remain for placements and cancels, shared by ${counted(books.length, 'book')} by the value of their orders while the request budget is scarce`,
+    `private: ${texts.join(' and ')} for reads of the account${remain}`,
   ];
 }

@@ -13,6 +13,7 @@ import type { Tape } from '../../tape/index.ts';
 import { clientBesideBot, clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
+import { venueProblems } from '../../wiring/place.ts';
 import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
@@ -69,13 +70,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
     }
   };
   const books = booksOf(config);
-  const strategies = [...new Set(books.map(({ strategy }) => strategy.name))].join(', ');
-  tell(
-    pass(
-      'configuration',
-      `all keys of the configuration${books.some(({ strategy }) => 'file' in strategy) ? ', except those of the strategy file,' : ''} are valid (strategy ${strategies}, book ${booksText(config)}, instance ${config.instance})`,
-    ),
-  );
+  tell(configurationFindings(config));
   books.forEach((book, i) =>
     tell(namedIfSeveral(books, book, strategyFileFindings(book, options.which.configFile, i))),
   );
@@ -117,6 +112,19 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   const other = venue.elsewhere ? [venue.elsewhere.secret.reveal(), venue.elsewhere.key] : [];
   const log = options.openLog('error', [venue.secret.reveal(), venue.key, ...other]);
   return { findings, left: await withKey({ ...options, tell }, venue, log) };
+}
+
+/** Returns findings about the keys of the configuration: with each problem found here, the bot would not start. */
+export function configurationFindings(config: Config): readonly Finding[] {
+  const check = 'configuration';
+  const problems = venueProblems(config);
+  if (problems.length > 0)
+    return problems.map(says => fail(check, says, 'change the configuration key that the message names'));
+  const books = booksOf(config);
+  const strategies = [...new Set(books.map(({ strategy }) => strategy.name))].join(', ');
+  const except = books.some(({ strategy }) => 'file' in strategy) ? ', except those of the strategy file,' : '';
+  const subject = `strategy ${strategies}, book ${booksText(config)}, instance ${config.instance}`;
+  return [pass(check, `all keys of the configuration${except} are valid (${subject})`)];
 }
 
 /** Starts the embedded exchange with its configured market for `withKey`. Rejects if the market cannot be read. */
