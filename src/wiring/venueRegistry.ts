@@ -90,7 +90,7 @@ export function pollProblems({ exchange, timing }: Pick<Config, 'exchange' | 'ti
   ];
 }
 
-/** What the polls of a bot take of the budgets of its exchange. */
+/** Amounts that the polls of a bot take of the budgets of its exchange. */
 export type PollShare = {
   /** Like `78 of 300 private requests`, for each budget. */
   readonly texts: readonly string[];

@@ -2489,11 +2489,27 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a smaller filled amount elsewhere replaces one that was shown before',
     file: 'src/core/hedging/orderEvidence.ts',
-    from: 'if (sumOfMajors(trades) < this.#filledMin)',
-    to: 'if (trades.length === 0 && sumOfMajors(trades) < this.#filledMin)',
+    from: 'if (traded < this.#filledMin)',
+    to: 'if (trades.length === 0 && traded < this.#filledMin)',
     test: 'test/core/hedging/orderEvidence.test.ts',
     title:
       'an order that is not listed is proven by two look-ups alone: late, apart, equal, nothing else seen between them, and nothing seen before that they deny',
+  },
+  {
+    name: 'the doctor does not check whether the exchanges fit the configuration',
+    file: 'src/app/doctor/doctor.ts',
+    from: 'const problems = venueProblems(config);',
+    to: 'const problems = venueProblems(config).slice(9);',
+    test: 'test/wiring/place.test.ts',
+    title: 'the doctor fails each key with which no bot starts, and no other',
+  },
+  {
+    name: 'the share of the polls is counted in requests at every exchange',
+    file: 'src/wiring/venueRegistry.ts',
+    from: 'const shares = readBudgetsOf({ exchange }).map',
+    to: 'const shares = [requestBudget(exchange.budgets.privatePerMinute)].map',
+    test: 'test/wiring/pollBudgets.test.ts',
+    title: 'the share of the polls is in the units of each exchange, and reaches a budget where a start refuses more',
   },
   {
     name: 'a pending conversion is not stored, so that after a restart a list that omits it counts',

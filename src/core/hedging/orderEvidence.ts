@@ -46,7 +46,7 @@ export type EvidenceTimes = {
   readonly listingDelayMs: Millis;
 };
 
-/** What earlier answers have shown of an order. */
+/** Facts that earlier answers have shown of an order. */
 export type KnownOrder = {
   /** Whether the exchange has answered that it accepted the order. */
   readonly isAccepted?: boolean;
@@ -68,8 +68,7 @@ export class OrderEvidence {
 
   /**
    * `sentAt` is the monotonic time at which the request had ended, or at which this process started: both are later
-   * than the sending. `isAccepted`: whether the exchange has answered that it accepted the order.
-   * `isRestored`: whether earlier answers, with filled amounts, are lost.
+   * than the sending.
    */
   constructor(
     order: ElsewhereOrder,
