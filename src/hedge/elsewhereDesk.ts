@@ -2,6 +2,7 @@
 import {
   DEPTH_LEVELS,
   emptyDepth,
+  nullIfOutOfRange,
   OrderEvidence,
   priceExact,
   shownAmount,
@@ -19,6 +20,7 @@ import {
   type KnownOrder,
   type Millis,
   type Money,
+  type Moved,
   type OwnTrade,
   type Outcome,
   type Side,
@@ -77,6 +79,8 @@ export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'
    * spend.
    */
   readonly funds: (currency: string) => Money;
+  /** Returns the differences of the account's balances on the other exchange from its ledger. */
+  readonly moved: () => Moved;
   /** Reason why no hedge of this side may be sent now; `null` if there is none. */
   readonly closedBecause: (side: Side) => string | null;
 };
@@ -180,12 +184,15 @@ export class ElsewhereDesk {
     this.#track(order, { isAccepted, isRestored: true }, null);
   }
 
-  /** Looks the open order up once. After `ended` and `not placed`, no order is open. */
-  async find(): Promise<ElsewhereVerdict> {
+  /**
+   * Looks the open order up once. After `ended` and `not placed`, no order is open. `moved` returns the differences of
+   * the balances there from the ledger after the look-up.
+   */
+  async find(moved?: () => Moved): Promise<ElsewhereVerdict> {
     const open = this.#open;
     if (open === null) throw new Error('cannot look up an order: no order is open on the other exchange');
     const startedAt = this.#options.clock.elapsed();
-    const { verdict, isDeciding } = await this.#lookUp(open, startedAt);
+    const { verdict, isDeciding } = await this.#lookUp(open, startedAt, moved);
     open.isUndecidable = verdict.kind === 'unknown' && !isDeciding && open.evidence.isConclusive(startedAt);
     return verdict;
   }
@@ -193,6 +200,7 @@ export class ElsewhereDesk {
   async #lookUp(
     open: OpenElsewhere,
     startedAt: Millis,
+    moved?: () => Moved,
   ): Promise<{ readonly verdict: ElsewhereVerdict; readonly isDeciding: boolean }> {
     const { client } = this.#options;
     const { id } = open.order;
@@ -207,7 +215,8 @@ export class ElsewhereDesk {
     const listed = await client.orderTrades(oid === undefined ? { originId: id } : { oid });
     const trades = completeValue(listed);
     if (trades === null) return { verdict: lookUpFailed("the read of the order's trades", listed), isDeciding: false };
-    const verdict = open.evidence.read({ startedAt, reports: own, trades: tradesOf(trades, oids, id) });
+    const answer = { startedAt, reports: own, trades: tradesOf(trades, oids, id) };
+    const verdict = open.evidence.read(moved === undefined ? answer : { ...answer, moved: moved() });
     if (verdict.kind === 'ended' || verdict.kind === 'not placed') this.#open = null;
     else if (verdict.kind === 'live') await client.cancel(oid === undefined ? { originIds: [id] } : { oids });
     return { verdict, isDeciding: open.evidence.isDeciding };
@@ -245,7 +254,7 @@ function depthOf(instrument: Instrument, { bids, asks, damage }: BookSnapshot): 
   const fill = (rows: readonly BookEntry[], prices: Float64Array, amounts: Float64Array, end: number): number => {
     let count = 0;
     for (const { price, amount } of rows.slice(0, Math.min(end, DEPTH_LEVELS))) {
-      const ticks = amount === null ? null : priceExact(instrument, price);
+      const ticks = amount === null ? null : nullIfOutOfRange(() => priceExact(instrument, price));
       if (ticks === null) break;
       prices[count] = ticks;
       amounts[count++] = shownAmount(instrument, amount);

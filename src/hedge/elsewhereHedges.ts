@@ -156,7 +156,7 @@ export class ElsewhereHedges {
 
   /** Looks up the order of a hedge; returns its end, or the reason why the end is not proven. */
   async find(): Promise<ElsewhereEnd | string> {
-    const verdict = await this.#setup.desk.find();
+    const verdict = await this.#setup.desk.find(this.#setup.moved);
     if (verdict.kind === 'unknown') return verdict.reason;
     if (verdict.kind === 'live')
       return 'the other exchange left the immediate-or-cancel order open; the bot cancels the order';

@@ -129,6 +129,7 @@ export function placeSetupOf(
     perRootSecond: () => volatility.perRootSecond,
     rate,
     funds: currency => account.funds(currency),
+    moved: () => account.moved,
     closedBecause: side => unread() ?? account.closedBecause(side),
   };
   return {

@@ -242,7 +242,7 @@ export function evidenceTimesOf({ hedge, elsewhere, timing }: Config): EvidenceT
 
 /** The other exchange for all runs of a process. */
 export type PlaceSide = Pick<HedgePlace, 'account' | 'client' | 'rules' | 'streamed'> & {
-  /** Starts the stream of the book. */
+  /** Starts the stream of the book, unless it is started. */
   start(): void;
   close(): Promise<void>;
 };
@@ -272,12 +272,16 @@ export function placeSideOf(
         newStream: () => marketStream({ clock, random: randomOf(seed ^ 0x3f), book, url, exchange: client }),
       })
     : null;
+  let isStarted = false;
   return {
     account: accountName(access),
     client,
     rules: new PlaceRules(client, access.venue, book),
     ...(source && { streamed: () => source.exactBook }),
-    start: () => source?.start(() => undefined),
+    start: () => {
+      if (!isStarted) source?.start(() => undefined);
+      isStarted = true;
+    },
     close: async () => {
       await source?.close();
       await client.close();
@@ -285,12 +289,16 @@ export function placeSideOf(
   };
 }
 
-/** Returns the other exchange for the runs of a configuration; `undefined` if the configuration has no hedges there. */
-export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'close'> | undefined) {
+/**
+ * Returns the other exchange for the runs of a configuration and starts its stream; `undefined` if the configuration has
+ * no hedges there.
+ */
+export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'close'> | undefined) {
   const named = placeTermsOf(config);
   if (named === undefined) return undefined;
   if (there === undefined)
     throw new UsageError('hedge.elsewhere: this run has no access to the other exchange; restart the bot');
+  there.start();
   const { account, client, rules, streamed } = there;
   return { ...named, account, client, rules, streamed } satisfies HedgePlace;
 }

@@ -241,6 +241,7 @@ export class BotOfTwo {
           perRootSecond: () => 1e-4,
           rate: () => moneyOf(this.rate),
           funds: currency => this.desk.engine.elsewhere!.funds(currency),
+          moved: () => this.desk.engine.elsewhere!.moved,
           closedBecause: () => null,
         },
         ...{

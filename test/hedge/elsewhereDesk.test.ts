@@ -305,12 +305,13 @@ test('a read book has the levels of each side before its own first damaged, hidd
     damagedAfter: fc.option(fc.nat(60), { nil: undefined }),
     hiddenAt: fc.option(fc.nat(60), { nil: undefined }),
     offGridAt: fc.option(fc.nat(60), { nil: undefined }),
+    absurdAt: fc.option(fc.nat(60), { nil: undefined }),
   });
   await fc.assert(
     fc.asyncProperty(side, side, async (bids, asks) => {
-      const rows = ({ count, hiddenAt, offGridAt }: typeof bids, sign: number) =>
+      const rows = ({ count, hiddenAt, offGridAt, absurdAt }: typeof bids, sign: number) =>
         Array.from({ length: count }, (_, i) => ({
-          price: `${1_000_000 + sign * (i + 1) * 10}${i === offGridAt ? '.001' : ''}`,
+          price: i === absurdAt ? '9'.repeat(25) : `${1_000_000 + sign * (i + 1) * 10}${i === offGridAt ? '.001' : ''}`,
           amount: i === hiddenAt ? null : `0.0${i + 1}`,
         }));
       const damageOf = ({ damagedAfter: after }: typeof bids) => (after === undefined ? undefined : { after });
@@ -323,8 +324,8 @@ test('a read book has the levels of each side before its own first damaged, hidd
       const read = await desk.depth();
       if (typeof read === 'string') throw new Error(read);
       const { depth } = read;
-      const ends = ({ count, damagedAfter = 99, hiddenAt = 99, offGridAt = 99 }: typeof bids) =>
-        Math.min(count, damagedAfter, hiddenAt, offGridAt, 50);
+      const ends = ({ count, damagedAfter = 99, hiddenAt = 99, offGridAt = 99, absurdAt = 99 }: typeof bids) =>
+        Math.min(count, damagedAfter, hiddenAt, offGridAt, absurdAt, 50);
       expect([depth.bids, depth.asks]).toEqual([ends(bids), ends(asks)]);
       const levelsOf = (prices: Float64Array, amounts: Float64Array, count: number) =>
         Array.from({ length: count }, (_, i) => [

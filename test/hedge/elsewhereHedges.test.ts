@@ -111,6 +111,28 @@ test.each([
   },
 );
 
+test('a hedge that no list shows, but that the balances there show as executed, is not sent again', async () => {
+  const clock = new VirtualClock();
+  const none = () => Promise.resolve({ kind: 'done', value: [] });
+  const times = { requestLifeMs: 1_000, listingDelayMs: 1_000 };
+  const client = { lookUp: none, orderTrades: none };
+  const desk = new ElsewhereDesk({ client, clock, instrument: () => there, times } as never);
+  let moved = { base: moneyOf('0.001'), quote: moneyOf('-1.001') };
+  const hedges = new ElsewhereHedges({ desk, moved: () => moved } as never, { time: () => 0, step: () => undefined });
+  desk.restore({ id: 'h1', book: 'btc_usdt', side: 'buy', price: '1001', amount: '0.001' }, false);
+  for (let look = 0; look < 3; look++) {
+    await clock.advance(3_000);
+    expect(await hedges.find()).toContain('as if the order had been executed');
+  }
+  expect([desk.isOpen, hedges.isUndecidable]).toEqual([true, true]);
+  // A person has moved these amounts, and the ledger contains this by now.
+  moved = { base: moneyOf('0'), quote: moneyOf('0') };
+  expect(typeof (await hedges.find())).toBe('string');
+  await clock.advance(1_000);
+  expect(await hedges.find()).toMatchObject({ filled: 0n, trades: [] });
+  expect(desk.isOpen).toBe(false);
+});
+
 test('of the first hedges each has the smallest size, and one below the minimum value waits unless all inventory is closed', async () => {
   const [bestBid, mid] = [100_000, moneyOf('20000')];
   const rules = bookRules({ book: 'btc_usdt', tickSize: '0.01', minimumValue: '7' });

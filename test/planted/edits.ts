@@ -2037,8 +2037,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a hedge through several levels is worth more than one order may be',
     file: 'src/core/hedging/bookSweep.ts',
-    from: 'bounds.orderValueMax / BigInt(level)',
-    to: 'bounds.orderValueMax / BigInt(prices[0] as Price)',
+    from: 'BigInt(Math.max(level, limit))',
+    to: 'BigInt(prices[0] as Price)',
     test: 'test/core/hedging/hedgeChoice.test.ts',
     title:
       'takes as much as is within its limits and not one lot more, by exact fractions, and counts what it brings to the last digit',
@@ -2494,6 +2494,49 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/hedging/orderEvidence.test.ts',
     title:
       'an order that is not listed is proven by two look-ups alone: late, apart, equal, nothing else seen between them, and nothing seen before that they deny',
+  },
+  {
+    name: 'a hedge that the balances show as executed counts as not placed',
+    file: 'src/core/hedging/orderEvidence.ts',
+    from: 'if (trades.length === 0 && moved !== undefined && isLikeExecution(this.#order, moved))',
+    to: 'if (trades.length === 9 && moved !== undefined && isLikeExecution(this.#order, moved))',
+    test: 'test/core/hedging/orderEvidence.test.ts',
+    title:
+      'an order that is not listed is proven by two look-ups alone: late, apart, equal, nothing else seen between them, and nothing seen before that they deny',
+  },
+  {
+    name: 'the balances there are not handed to the look-up of a hedge',
+    file: 'src/hedge/elsewhereHedges.ts',
+    from: 'await this.#setup.desk.find(this.#setup.moved);',
+    to: 'await this.#setup.desk.find();',
+    test: 'test/hedge/elsewhereHedges.test.ts',
+    title: 'a hedge that no list shows, but that the balances there show as executed, is not sent again',
+  },
+  {
+    name: 'the value of a hedge is bounded at the price of the level and not at its limit',
+    file: 'src/core/hedging/bookSweep.ts',
+    from: 'valueMax / BigInt(Math.max(level, limit))',
+    to: 'valueMax / BigInt(level)',
+    test: 'test/core/hedging/elsewherePrice.test.ts',
+    title:
+      'an order there is worth at most the maximum values, at its limit and at any price that it takes, and takes all that they allow',
+  },
+  {
+    name: 'an ask elsewhere that is too high to be counted stops the program',
+    file: 'src/hedge/elsewhereDesk.ts',
+    from: 'nullIfOutOfRange(() => priceExact(instrument, price))',
+    to: 'priceExact(instrument, price)',
+    test: 'test/hedge/elsewhereDesk.test.ts',
+    title:
+      'a read book has the levels of each side before its own first damaged, hidden or unreadable one, at most as many as a decision uses',
+  },
+  {
+    name: 'a reload that adds hedges elsewhere does not start the stream there',
+    file: 'src/wiring/place.ts',
+    from: '  there.start();\n',
+    to: '',
+    test: 'test/wiring/place.test.ts',
+    title: 'the stream there starts with the first configuration that has hedges there, also by a reload',
   },
   {
     name: 'the doctor does not check whether the exchanges fit the configuration',
@@ -5278,9 +5321,9 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the value of an order elsewhere is checked at the level, not at its limit',
-    file: 'src/core/hedging/elsewherePrice.ts',
-    from: 'if (valueOf(price, take.amount) < instrument.valueMin)',
-    to: 'if (valueOf(take.price, take.amount) < instrument.valueMin)',
+    file: 'src/core/hedging/bookSweep.ts',
+    from: 'valueOf(order.price, order.amount) < instrument.valueMin)',
+    to: 'value < instrument.valueMin)',
     test: 'test/core/hedging/elsewherePrice.test.ts',
     title:
       'an order there has the limit, the amounts, the risk and the maximum cost of a model, or the first reason against it',
@@ -5305,9 +5348,9 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'an order elsewhere is sent at the level instead of its limit',
-    file: 'src/core/hedging/elsewherePrice.ts',
-    from: 'take: { ...take, price }',
-    to: 'take',
+    file: 'src/core/hedging/bookSweep.ts',
+    from: '    price = limit;',
+    to: '    price = level;',
     test: 'test/core/hedging/elsewherePrice.test.ts',
     title:
       'an order there has the limit, the amounts, the risk and the maximum cost of a model, or the first reason against it',

@@ -86,7 +86,7 @@ describe('hedges on the other exchange', () => {
   });
 
   test('an exchange that was tried on doubles only needs a word, and hedges there have the smallest size at first', () => {
-    const placeOf = (config: Config) => hedgePlaceOf(config, {} as never)!;
+    const placeOf = (config: Config) => hedgePlaceOf(config, { start: () => undefined } as never)!;
     const untried = configOf(remote('binance'));
     expect(() => refuseUntried(untried)).toThrow('add acceptUntried: binance to the section elsewhere');
     expect(() => refuseUntried(configOf(remote('binance', { acceptUntried: 'binance' })))).not.toThrow();
@@ -166,6 +166,20 @@ describe('hedges on the other exchange', () => {
         );
       }
     expect(() => assertVenuesFit(withoutPlace(configOf(stopOf('kraken', 60_000, 2_000))))).not.toThrow();
+  });
+
+  test('the stream there starts with the first configuration that has hedges there, also by a reload', () => {
+    const hedged = configOf(() => undefined);
+    fc.assert(
+      fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 6 }), reloads => {
+        let starts = 0;
+        const there = { start: () => void starts++ } as never;
+        for (const [i, isHedged] of reloads.entries()) {
+          expect(hedgePlaceOf(isHedged ? hedged : withoutPlace(hedged), there) !== undefined).toBe(isHedged);
+          expect(starts > 0).toBe(reloads.slice(0, i + 1).includes(true));
+        }
+      }),
+    );
   });
 
   test('the doctor fails each key with which no bot starts, and no other', () => {

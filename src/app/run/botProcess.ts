@@ -216,7 +216,6 @@ export class BotProcess {
     const isLeaving = leavesTransfers(config);
     this.#takeLeftBooks();
     const first = this.#setupOf(config, this.#left);
-    if (first.beside?.place) this.#elsewhere?.start();
     this.#references = referencesIn(first);
     this.#ends.push(() => closeAll(this.#references, this.#options.log));
     const rotation = await RecordingRotation.open({

@@ -97,6 +97,13 @@ export class PlaceAccount {
     return this.#account.isOpen;
   }
 
+  /** Latest balances of the other book's currencies minus the ledger; 0 if they are equal or unknown. */
+  get moved(): { readonly base: Money; readonly quote: Money } {
+    const differences = new Map(this.#account.differences().map(({ currency, difference }) => [currency, difference]));
+    const of = (currency: string) => differences.get(atPlace(currency, this.#book.place)) ?? money(0n);
+    return { base: of(this.#book.major), quote: of(this.#book.minor) };
+  }
+
   /** Number of orders on the other exchange whose end is not proven. */
   get openOrders(): number {
     return this.#account.inFlight;

@@ -16,6 +16,8 @@ export type TakerLimits = {
   readonly room: number;
   /** Worst price that the risk gate approves on this side, in ticks; absent if only the collar limits the price. */
   readonly priceBound?: Price;
+  /** Returns the order's limit price for the worst level that it takes; if absent, the price of that level. */
+  readonly limitOf?: (level: Price) => Price;
 };
 
 /** Taker order, limited to the price of the worst level that it takes. */
@@ -44,16 +46,19 @@ export function sweepCost(
   const worst = worstTicks(Number(mid) / Number(instrument.tickMoney), sells, takerRate, bounds);
   let lots = Math.min(Number((sells ? amount : -amount) / instrument.lotMoney), instrument.amountMax, bounds.room);
   lots = Math.min(lots, bounds.orderAmountMax ?? Infinity);
+  const valueMax = bounds.orderValueMax < instrument.valueMax ? bounds.orderValueMax : instrument.valueMax;
+  const { limitOf = level => level } = bounds;
   let price = 0;
   let value = 0n;
   let taken = 0;
   for (let i = 0; i < count; i++) {
     const level = prices[i] as Price;
     if (!(sells ? level >= worst : level <= worst)) break;
-    lots = Math.min(lots, Number(bounds.orderValueMax / BigInt(level)));
+    const limit = limitOf(level);
+    lots = Math.min(lots, Number(valueMax / BigInt(Math.max(level, limit))));
     const part = Math.min(amounts[i] as number, lots - taken);
     if (!(part > 0)) break;
-    price = level;
+    price = limit;
     taken += part;
     value += valueOf(level, part as Amount);
   }

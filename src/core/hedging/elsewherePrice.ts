@@ -21,7 +21,7 @@ export type ElsewhereTerms = {
   readonly riskBps: number;
   /** Cost of moving quote currency back between the exchanges after the hedge, in bps of the hedged value. */
   readonly backBps: number;
-  readonly bounds: Omit<TakerLimits, 'priceBound'>;
+  readonly bounds: Omit<TakerLimits, 'priceBound' | 'limitOf'>;
 };
 
 export type ElsewhereRoute = { readonly out: PricedRoute; readonly take: Take };
@@ -45,17 +45,15 @@ export function priceElsewhere(
   if (![marginBps, riskBps, backBps].every(bps => bps >= 0 && bps < BPS))
     return unavailable('the price risk or another cost of the hedge is unknown');
   const mid = money(((BigInt(bid) + BigInt(ask)) * instrument.tickMoney) / 2n);
-  const { take, ...swept } = sweepCost(instrument, depth, amount, takerRate, mid, bounds);
+  const limitOf = (level: Price): Price => limitPrice(level, amount > 0n, marginBps, instrument);
+  const { take, ...swept } = sweepCost(instrument, depth, amount, takerRate, mid, { ...bounds, limitOf });
   if ('unavailableReason' in swept) return unavailable(swept.unavailableReason);
   if (take === undefined) return unavailable('no order is possible on the other exchange');
   const sells = take.side === 'sell';
-  const price = limitPrice(take.price, sells, marginBps, instrument);
-  if (valueOf(price, take.amount) < instrument.valueMin)
-    return unavailable('the available amount at the limit price is below the minimum order value');
   const here = (sum: Money): Money => money(sells ? (sum * rate) / ONE : (sum * rate + ONE - 1n) / ONE);
   // The fee is charged in the received currency. For a purchase, it is already subtracted from the base currency.
   const fee = BigInt(Math.ceil(takerRate));
-  const worst = moneyOfValue(instrument, valueOf(price, take.amount));
+  const worst = moneyOfValue(instrument, valueOf(take.price, take.amount));
   const atWorst = here(sells ? money((worst * (RATE_ONE - fee)) / RATE_ONE) : worst);
   const [base, cash] = sells ? [swept.give, swept.get] : [swept.get, swept.give];
   const traded = moneyOf(base.amount);
@@ -70,7 +68,7 @@ export function priceElsewhere(
       risk: money(extra(riskBps) + extra(backBps)),
       costMax: money((sells ? fair - atWorst : atWorst - fair) + extra(backBps)),
     },
-    take: { ...take, price },
+    take,
   };
 }
 

@@ -23,7 +23,12 @@ export type LookUpAnswer = {
   readonly startedAt: Millis;
   readonly reports: readonly OrderReport[];
   readonly trades: readonly OwnTrade[];
+  /** Differences of the latest balances there from the ledger, which does not contain this order; absent if unknown. */
+  readonly moved?: Moved;
 };
+
+/** Balances of the currencies of the order's book, minus the ledger. */
+export type Moved = { readonly base: Money; readonly quote: Money };
 
 /**
  * Result of the look-ups so far.
@@ -128,13 +133,17 @@ export class OrderEvidence {
    * prove this, unless they contradict an earlier answer. The first must start when even the latest possible execution
    * would already be listed; the second, at least the listing delay later. `traded` is the sum of the trades.
    */
-  #readUnlisted({ startedAt, trades }: LookUpAnswer, traded: Money): ElsewhereVerdict {
+  #readUnlisted({ startedAt, trades, moved }: LookUpAnswer, traded: Money): ElsewhereVerdict {
     if (!this.isConclusive(startedAt)) return this.#unproven('the exchange does not list the order yet');
     if (traded < this.#filledMin) return this.#unproven(SHOWN_MORE);
     if (this.#isRestored && traded < moneyOf(this.#order.amount))
       return this.#unproven('the exchange no longer lists the order, and lists trades of less than its amount');
     if (this.#isAccepted && trades.length === 0)
       return this.#unproven('the exchange accepted the order, but lists neither the order nor trades of it');
+    if (trades.length === 0 && moved !== undefined && isLikeExecution(this.#order, moved))
+      return this.#unproven(
+        'the exchange does not list the order, but the balances there have changed as if the order had been executed',
+      );
     const seen = trades
       .map(({ tid }) => tid)
       .toSorted()
@@ -168,6 +177,20 @@ export class OrderEvidence {
   }
 }
 
+/** Maximum distance of the average price of an execution from the order's price, as a fraction 1 / PRICE_PART. */
+const PRICE_PART = 20n;
+
+/** Whether balances changed as an execution of the order, or of a part of it, changes them. */
+function isLikeExecution({ side, price, amount }: ElsewhereOrder, moved: Moved): boolean {
+  const sign = side === 'buy' ? 1n : -1n;
+  const [base, paid] = [moved.base * sign, moved.quote * -sign];
+  if (!(base > 0n && paid > 0n && base <= moneyOf(amount))) return false;
+  const atPrice = (base * moneyOf(price)) / ONE;
+  const distance = paid > atPrice ? paid - atPrice : atPrice - paid;
+  return distance * PRICE_PART <= atPrice;
+}
+
+const ONE = 10n ** 18n;
 const SHOWN_MORE = 'an earlier answer of the exchange showed a larger filled amount';
 const LIVE: ElsewhereVerdict = { kind: 'live' };
 

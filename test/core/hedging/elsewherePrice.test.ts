@@ -13,6 +13,7 @@ import {
   type Depth,
   type ElsewhereTerms,
   type Money,
+  type Value,
 } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
 
@@ -206,7 +207,9 @@ test('an order there has the limit, the amounts, the risk and the maximum cost o
       if (Object.values(costs).some(bps => Number.isNaN(bps) || bps < 0 || bps >= 10_000))
         return refused('the price risk or another cost of the hedge is unknown');
       const mid = money((BigInt(bid + ask) * narrow.tickMoney) / 2n);
-      const { take, ...swept } = sweepCost(narrow, depth, amount, takerRate, mid, bounds);
+      // The smallest value counts at the limit, below.
+      const cheap = { ...narrow, valueMin: 0n as Value };
+      const { take, ...swept } = sweepCost(cheap, depth, amount, takerRate, mid, bounds);
       if ('unavailableReason' in swept) return refused(swept.unavailableReason);
       // The limit, tick by tick, as far as the margin and the bounds of the book allow.
       const parts = (bps: number) => BigInt(bps * 64);
@@ -219,7 +222,7 @@ test('an order there has the limit, the amounts, the risk and the maximum cost o
       while (isAllowed(price + (sells ? -1 : 1))) price += sells ? -1 : 1;
       price = Math.min(208, Math.max(180, price));
       const [base, paid] = [BigInt(take!.amount) * narrow.lotMoney, BigInt(take!.amount * price) * narrow.tickLotMoney];
-      if (paid < 10n * ONE) return refused('the available amount at the limit price is below the minimum order value');
+      if (paid < 10n * ONE) return refused('the available amount is below the minimum order amount or value');
       count('priced');
       const fee = BigInt(Math.ceil(takerRate));
       const left = (sum: bigint) => (sum * (RATE_ONE - fee)) / RATE_ONE;
@@ -248,8 +251,63 @@ test('an order there has the limit, the amounts, the risk and the maximum cost o
     }),
     runsOf(20_000, 1_500),
   );
-  expect(seen.size).toBe(7);
+  expect(seen.size).toBe(6);
   expect(seen.get('priced')).toBeGreaterThan(100);
+});
+
+test('an order there is worth at most the maximum values, at its limit and at any price that it takes, and takes all that they allow', () => {
+  const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 30 })), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  const worlds = fc.record({
+    sells: fc.boolean(),
+    ...{ bids: steps, asks: steps },
+    lots: fc.integer({ min: 8, max: 90 }),
+    marginBps: fc.integer({ min: 0, max: 800 }),
+    orderValueMax: fc.integer({ min: 1_000, max: 20_000 }),
+    valueMax: fc.integer({ min: 1_000, max: 20_000 }),
+  });
+  let limited = 0;
+  fc.assert(
+    fc.property(worlds, ({ sells, bids, asks, lots, marginBps, orderValueMax, valueMax }) => {
+      const side = (of: readonly Level[], from: number, sign: number) => {
+        let at = from;
+        return of.map(([step, size]): Level => [(at += sign * step), size]);
+      };
+      const [below, above] = [side(bids, 200, -1), side(asks, 200, 1)];
+      const amount = money((sells ? 1n : -1n) * BigInt(lots) * narrow.lotMoney);
+      const bounds = {
+        costMaxBps: 5_000,
+        collarBps: 5_000,
+        orderValueMax: BigInt(orderValueMax) as Value,
+        room: 10 ** 9,
+      };
+      const instrument = { ...narrow, valueMin: 0n as Value, valueMax: BigInt(valueMax) as Value };
+      const costs = { takerRate: 0, rate: money(ONE), midHere: money(100n * ONE), marginBps, riskBps: 0, backBps: 0 };
+      const found = priceElsewhere('mxn', depthOf(below, above), amount, { instrument, ...costs, bounds });
+      const most = Math.min(orderValueMax, valueMax);
+      const limitOf = (level: number): number => {
+        const exact = level * (1 + ((sells ? -1 : 1) * marginBps) / 10_000);
+        return Math.min(208, Math.max(180, sells ? Math.ceil(exact - 1e-9) : Math.floor(exact + 1e-9)));
+      };
+      const levels = sells ? below : above;
+      const best = sells ? levels[0]![0] : 0;
+      let [taken, price] = [0, 0];
+      for (const [at, size] of levels)
+        for (let n = 0; n < size && taken < lots; n++) {
+          if (Math.max(at, best, limitOf(at)) * (taken + 1) > most) {
+            limited++;
+            break;
+          }
+          [taken, price] = [taken + 1, limitOf(at)];
+        }
+      if (taken < 2) expect(found).toHaveProperty('unavailableReason');
+      else expect(found).toHaveProperty('take', { side: sells ? 'sell' : 'buy', price, amount: taken });
+    }),
+    runsOf(20_000, 1_500),
+  );
+  expect(limited).toBeGreaterThan(100);
 });
 
 test('a priced hedge at another mid price costs what it would have cost if it had been priced there, at most a unit more', () => {

@@ -39,6 +39,22 @@ const WRONG: readonly { readonly reports: readonly OrderReport[]; readonly trade
   { reports: [], trades: [tradeOf(1, { book: 'btc_usd' })] },
   { reports: [], trades: [1, 2, 3, 4].map(number => tradeOf(number)) },
 ];
+/** Changes of the balances, and whether a sale of up to 3 at about 1000 explains them. */
+const MOVED = (
+  [
+    ['0', '0', false],
+    ['-3', '3000', true],
+    ['-1', '995', true],
+    ['-2', '2090', true],
+    ['-2', '2110', false],
+    ['-1', '940', false],
+    ['-3.01', '3010', false],
+    ['3', '-3000', false],
+    ['-3', '0', false],
+    ['-1', '-1000', false],
+    ['0', '1000', false],
+  ] as const
+).map(([base, quote, isLike]) => ({ base: moneyOf(base), quote: moneyOf(quote), isLike }));
 const trades = fc.constantFrom<readonly number[]>([], [], [1], [1, 2], [2, 1], [1, 2, 3]);
 const looks = fc.array(
   fc.record({
@@ -64,6 +80,7 @@ const looks = fc.array(
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('wrong' as const), which: fc.nat(WRONG.length - 1) }) },
     ),
     isBesideOthers: fc.boolean(),
+    moved: fc.option(fc.constantFrom(...MOVED), { nil: undefined, freq: 2 }),
   }),
   { minLength: 1, maxLength: 8 },
 );
@@ -82,7 +99,7 @@ test('an order that is not listed is proven by two look-ups alone: late, apart, 
       /** Late look-ups since the last one that showed anything else, each with the trades that it showed. */
       let absent: { readonly at: number; readonly seen: string }[] = [];
       let at = SENT_AT + firstMs;
-      for (const { afterMs, what, isBesideOthers } of history) {
+      for (const { afterMs, what, isBesideOthers, moved } of history) {
         at += afterMs;
         const listed =
           what.kind === 'wrong'
@@ -95,7 +112,8 @@ test('an order that is not listed is proven by two look-ups alone: late, apart, 
                 trades: what.trades.map(number => tradeOf(number)),
               };
         const reports = isBesideOthers ? [OTHERS, ...listed.reports] : listed.reports;
-        const verdict = evidence.read({ startedAt: at, reports, trades: listed.trades });
+        const answer = { startedAt: at, reports, trades: listed.trades };
+        const verdict = evidence.read(moved === undefined ? answer : { ...answer, moved });
         expect(evidence.isConclusive(at)).toBe(at >= CONCLUSIVE_FROM);
 
         if (what.kind === 'listed') most = Math.max(most, what.filled);
@@ -104,7 +122,11 @@ test('an order that is not listed is proven by two look-ups alone: late, apart, 
         expect(evidence.isAccepted).toBe(isAccepted);
         // Answers before a restart may have shown more.
         const least = isRestored ? 3 : most;
-        const denies = what.kind === 'absent' && (what.trades.length < least || (isAccepted && most === 0));
+        const denies =
+          what.kind === 'absent' &&
+          (what.trades.length < least ||
+            (isAccepted && most === 0) ||
+            (what.trades.length === 0 && moved?.isLike === true));
 
         const isAbsent = what.kind === 'absent' && at >= CONCLUSIVE_FROM && !denies;
         const seen = [...(what.kind === 'absent' ? what.trades : [])].sort().join();
@@ -136,9 +158,14 @@ test('an order that is not listed is proven by two look-ups alone: late, apart, 
       examples: [
         [
           [
-            { afterMs: 0, what: { kind: 'absent', trades: [] }, isBesideOthers: false },
-            { afterMs: 4_000, what: { kind: 'listed', status: 'open', filled: 0, trades: [] }, isBesideOthers: false },
-            { afterMs: 4_000, what: { kind: 'absent', trades: [] }, isBesideOthers: false },
+            { afterMs: 0, what: { kind: 'absent', trades: [] }, isBesideOthers: false, moved: undefined },
+            {
+              afterMs: 4_000,
+              what: { kind: 'listed', status: 'open', filled: 0, trades: [] },
+              isBesideOthers: false,
+              moved: undefined,
+            },
+            { afterMs: 4_000, what: { kind: 'absent', trades: [] }, isBesideOthers: false, moved: undefined },
           ],
           34_000,
           'new',
@@ -150,9 +177,10 @@ test('an order that is not listed is proven by two look-ups alone: late, apart, 
               afterMs: 0,
               what: { kind: 'listed', status: 'completed', filled: 3, trades: [] },
               isBesideOthers: false,
+              moved: undefined,
             },
-            { afterMs: 34_000, what: { kind: 'absent', trades: [] }, isBesideOthers: false },
-            { afterMs: 4_000, what: { kind: 'absent', trades: [] }, isBesideOthers: false },
+            { afterMs: 34_000, what: { kind: 'absent', trades: [] }, isBesideOthers: false, moved: undefined },
+            { afterMs: 4_000, what: { kind: 'absent', trades: [] }, isBesideOthers: false, moved: undefined },
           ],
           0,
           'new',

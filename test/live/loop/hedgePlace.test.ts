@@ -21,7 +21,7 @@ const VOLATILITY_BPS = 60;
 function setupOn(two: TwoDesks, unread: () => string | null = () => null) {
   const read = loadConfig(JSON.stringify(parse(readFileSync(shippedConfig('elsewhere'), 'utf8'))), 'my.yaml');
   if (!read.ok) throw new Error(read.errors.join('\n'));
-  const shipped = hedgePlaceOf(read.config, {} as never)!;
+  const shipped = hedgePlaceOf(read.config, { start: () => undefined } as never)!;
   const rules = { known: { instrument: plain, takerRate: 0 } } as never;
   const place = { ...shipped, rules, terms: { ...shipped.terms, volatilityBps: VOLATILITY_BPS } };
   const clock = { elapsed: () => two.desk.now } as never;

@@ -307,7 +307,7 @@ export class Bot {
               }
             : { newLivePrices: livePricesOf(of, sourceAccessOf(venue, client), life.clock, world.seed + life.number) }),
           hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
-          place: hedgePlaceOf(of, there && rules && { account: 'there', client: there, rules }),
+          place: hedgePlaceOf(of, there && rules && { account: 'there', client: there, rules, start: () => undefined }),
         },
         timing: of.timing,
         roll: {
