@@ -322,7 +322,10 @@ export class Engine {
   }
 
   /** Account on the other exchange where the bot hedges; `null` if there is none. */
-  get elsewhere(): Pick<PlaceAccount, 'view' | 'checked' | 'funds' | 'held' | 'moved' | 'openOrders' | 'closedBecause'> | null {
+  get elsewhere(): Pick<
+    PlaceAccount,
+    'view' | 'checked' | 'funds' | 'held' | 'moved' | 'openOrders' | 'closedBecause'
+  > | null {
     return this.#state.accounts.elsewhere;
   }
 
