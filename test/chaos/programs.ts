@@ -23,7 +23,9 @@ export type Running = {
   isRunnable(): boolean;
 };
 
-const HEARD_MAX = 2_000_000;
+/** Characters of the output and of the log that are kept, the last ones. A list of hedges has several million. */
+const STDOUT_MAX = 100_000_000;
+const STDERR_MAX = 2_000_000;
 const running = new Set<Running>();
 
 /** Starts the built program, or another built module. */
@@ -38,8 +40,8 @@ export function start(
   });
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout = (stdout + text).slice(-HEARD_MAX)));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-HEARD_MAX)));
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout = (stdout + text).slice(-STDOUT_MAX)));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-STDERR_MAX)));
   let over = false;
   const ended = new Promise<Ended>(resolve =>
     child.on('close', (code, signal) => {
