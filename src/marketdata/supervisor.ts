@@ -64,6 +64,10 @@ export class MarketDataSupervisor {
   #behindSince: Millis | null = null;
   /** Time of the stream's last confirmation of the book. */
   #freshAt: Millis = -Infinity;
+  /** Latest time, by the option `time`, for which a frame's send time or a poll proves that this connection is current. */
+  #provenAt: Millis = -Infinity;
+  /** Whether a frame of this connection had a send time. */
+  #isTimed = false;
   #readAt: Millis = -Infinity;
   #reading = false;
   #reads = 0;
@@ -191,6 +195,8 @@ export class MarketDataSupervisor {
         return this.#resyncSoon();
       case 'down':
         this.#isUp = false;
+        this.#isTimed = false;
+        this.#provenAt = -Infinity;
         this.clockOffset.reset();
         trades?.down();
         this.#lose(news.reason);
@@ -199,7 +205,7 @@ export class MarketDataSupervisor {
         this.#lose(`a stream frame could not be read: ${news.reason}`);
         return this.#resyncSoon();
       case 'alive':
-        return this.#isWaking ? undefined : this.#confirm();
+        return this.#isProven && !this.#isWaking ? this.#confirm() : undefined;
       case 'trades':
         trades?.addStreamTrades(news.trades);
         return user.onTrades?.(news.trades);
@@ -249,10 +255,27 @@ export class MarketDataSupervisor {
     return this.#options.isWaking?.() ?? false;
   }
 
-  /** Whether the frame arrived promptly. Newer frames may still be queued behind a delayed frame. */
+  /**
+   * Whether the frame arrived promptly. Newer frames may still be queued behind a delayed frame. A frame without a send
+   * time is at least as new as the previous frame, unless no frame of the connection has a time; then it counts as
+   * prompt.
+   */
   #isPrompt(sentAt: Millis | undefined): boolean {
-    if (this.#isWaking || sentAt === undefined) return !this.#isWaking;
-    return this.clockOffset.recordMessage(this.#options.time(), sentAt) < LAG_MAX_MS;
+    if (this.#isWaking) return false;
+    const now = this.#options.time();
+    if (sentAt === undefined) {
+      if (!this.#isTimed) this.#provenAt = now;
+      return this.#isProven;
+    }
+    this.#isTimed = true;
+    const lag = this.clockOffset.recordMessage(now, sentAt);
+    this.#provenAt = Math.max(this.#provenAt, now - lag);
+    return lag < LAG_MAX_MS;
+  }
+
+  /** Whether data that arrives on this connection now is known to be no older than the maximum delay. */
+  get #isProven(): boolean {
+    return this.#options.time() - this.#provenAt < LAG_MAX_MS;
   }
 
   /** Reports the stream's book as current after a frame or poll, unless a poll has read a newer book. */
@@ -371,6 +394,7 @@ export class MarketDataSupervisor {
     // A connection that was lost during the read no longer needs a complete book.
     const seeding = this.#needsWhole && !isOld ? this.#stepped.seed(snapshot) : null;
     if (seeding === 'live') {
+      this.#provenAt = timed.startedAt;
       if (this.#stepped.sequence! < this.#newest) this.#behindSince ??= clock.elapsed();
       // A slow answer may be older than every frame: then the next frame confirms the book.
       else if (timed.tookMs <= CONFIRM_WITHIN_MS) this.#confirm();
@@ -384,6 +408,7 @@ export class MarketDataSupervisor {
     const { clock, user } = this.#options;
     const stepped = this.#stepped.sequence;
     if (stepped !== null && stepped === snapshot.sequence) {
+      this.#provenAt = Math.max(this.#provenAt, startedAt);
       if (tookMs <= CONFIRM_WITHIN_MS) this.#confirm(startedAt);
       return;
     }

@@ -209,7 +209,8 @@ export class KrakenDouble {
 
   #request(subscriber: Subscriber, { method, params, req_id: id }: StreamRequest): void {
     const tag = id === undefined ? {} : { req_id: id };
-    if (method === 'ping') return this.#send(subscriber, { method: 'pong', ...tag });
+    const time = new Date().toISOString();
+    if (method === 'ping') return this.#send(subscriber, { method: 'pong', time_in: time, time_out: time, ...tag });
     const { channel = '', symbol: symbols = [''] } = params ?? {};
     for (const symbol of symbols) {
       const pair = this.exchange.pairs.find(each => each.symbol === symbol);

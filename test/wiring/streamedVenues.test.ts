@@ -18,7 +18,7 @@ type Double = {
   readonly book: string;
   readonly restUrl: string;
   readonly streamUrl: string;
-  /** Adds an ask, `n` steps above the best ask. */
+  /** Adds an ask, `n` steps above the best ask; at Kraken, whose stream shows no level beyond, `n` modulo `LEVELS`. */
   readonly ask: (n: number) => void;
   readonly close: () => Promise<void>;
 };
@@ -46,7 +46,7 @@ const STARTS: Readonly<Record<string, () => Promise<Double>>> = {
   kraken: async () => {
     const double = new KrakenDouble({});
     const urls = await double.listen(50);
-    const ask = (n: number) => void double.exchange.house('sell', String(40_000 + n), '0.01');
+    const ask = (n: number) => void double.exchange.house('sell', String(40_000 + (n % LEVELS)), '0.01');
     return { book: 'btc_usd', ...urls, ask, close: () => double.close() };
   },
 };

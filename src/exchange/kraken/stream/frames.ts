@@ -29,7 +29,8 @@ export type InstrumentPair = {
 
 export type KrakenFrame =
   | { readonly kind: 'heartbeat' }
-  | { readonly kind: 'pong' }
+  /** Answer to a ping, with its send time. */
+  | { readonly kind: 'pong'; readonly at?: Millis }
   | { readonly kind: 'status'; readonly system: string }
   /** Answer to a subscription; `error` is undefined if the exchange accepted it. */
   | { readonly kind: 'answer'; readonly method: string; readonly channel?: string; readonly error?: string }
@@ -67,7 +68,10 @@ const PARTS_MAX = 500_000;
 export function krakenFrame(frame: string): KrakenFrame {
   const of = row(parsedFrame(frame, PARTS_MAX), 'frame');
   const method = optional(of, 'method', text);
-  if (method === 'pong') return { kind: 'pong' };
+  if (method === 'pong') {
+    const at = optional(of, 'time_out', time);
+    return { kind: 'pong', ...(at === undefined ? {} : { at }) };
+  }
   if (method !== undefined || of['error'] !== undefined) return answerFrame(method ?? '', of);
   switch (of['channel']) {
     case 'heartbeat':

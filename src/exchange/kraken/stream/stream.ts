@@ -17,8 +17,8 @@ export type KrakenStreamOptions = Omit<ReconnectOptions, 'upWithinMs'> & {
 
 /** Time without any frame after which the connection counts as lost. Heartbeats arrive about every second. */
 const SILENCE_MS: Millis = 10_000;
-/** Interval of pings, which keep proxies from closing the connection. */
-const PING_EVERY_MS: Millis = 15_000;
+/** Time without a frame that has a send time, and without a ping, after which a ping requests one. */
+const PING_AFTER_MS: Millis = 1_000;
 /**
  * Number of crossed books and wrong checksums after which a connection is dropped. Until then, only the book is
  * requested again.
@@ -51,8 +51,11 @@ class KrakenSubscription implements MarketStream {
    * the least delayed frame.
    */
   #ahead: Millis = -Infinity;
+  /** Exchange's time of the last frame of levels; `undefined` if the frame had none. */
+  #levelsAt: Millis | undefined;
   #wrong = 0;
-  #lastPingAt: Millis = 0;
+  /** Time of the last ping or frame with a send time. */
+  #timedAt: Millis = 0;
 
   constructor(options: KrakenStreamOptions) {
     this.#options = options;
@@ -87,7 +90,7 @@ class KrakenSubscription implements MarketStream {
     this.#pair = null;
     this.#wrong = 0;
     this.#ahead = -Infinity;
-    this.#lastPingAt = this.#options.clock.elapsed();
+    this.#ping();
     this.#send('subscribe', { channel: 'instrument', snapshot: true });
   }
 
@@ -103,9 +106,19 @@ class KrakenSubscription implements MarketStream {
     const { silenceMs = SILENCE_MS } = this.#options;
     if (this.#stream.isUp && this.#levels === null && now - this.#askedAt >= silenceMs)
       return this.#stream.lose(`no snapshot of the book was received for ${silenceMs} ms`);
-    if (now - this.#lastPingAt < PING_EVERY_MS) return;
-    this.#lastPingAt = now;
+    if (now - this.#timedAt >= PING_AFTER_MS) this.#ping();
+  }
+
+  #ping(): void {
+    this.#timedAt = this.#options.clock.elapsed();
     this.#send('ping');
+  }
+
+  /** Records the exchange's time in a frame. */
+  #timed(at: Millis): void {
+    const { clock } = this.#options;
+    this.#timedAt = clock.elapsed();
+    this.#ahead = Math.max(this.#ahead, at - clock.now());
   }
 
   /**
@@ -127,10 +140,14 @@ class KrakenSubscription implements MarketStream {
   #take(frame: KrakenFrame): void {
     switch (frame.kind) {
       case 'heartbeat':
+        // A heartbeat has no send time, so it may be delayed and confirms no book.
+        return this.#stream.notify({ kind: 'alive' });
       case 'pong':
-        // Frames arrive in order, so the known book is current as of this frame.
         this.#stream.notify({ kind: 'alive' });
-        return this.#tellBook();
+        if (frame.at === undefined) return;
+        this.#timed(frame.at);
+        // Frames arrive in order, so the known book is current as of this frame.
+        return this.#tellBook(frame.at);
       case 'answer':
         return this.#answered(frame);
       case 'instruments':
@@ -200,7 +217,8 @@ class KrakenSubscription implements MarketStream {
       this.#stream.notify(this.#stream.fault('the book is crossed or differs from its checksum'));
       return this.#resubscribe();
     }
-    if (frame.at !== undefined) this.#ahead = Math.max(this.#ahead, frame.at - this.#options.clock.now());
+    this.#levelsAt = frame.at;
+    if (frame.at !== undefined) this.#timed(frame.at);
     this.#arrived('levels');
     this.#tellBook(frame.at);
   }
@@ -219,7 +237,7 @@ class KrakenSubscription implements MarketStream {
     this.#missing.delete(what);
     if (this.#stream.isUp || this.#missing.size > 0) return;
     this.#stream.notify(this.#stream.up());
-    if (what !== 'levels') this.#tellBook();
+    if (what !== 'levels') this.#tellBook(this.#levelsAt);
   }
 
   /**
