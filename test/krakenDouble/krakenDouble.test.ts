@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import CcxtKraken from '../../node_modules/ccxt/js/src/kraken.js';
 import { Secret, unstored, type NewOrder, type StreamNews, type VenueClient } from '../../src/core/index.ts';
 import { kraken } from '../../src/exchange/index.ts';
+import { currencyOfAltname } from '../../src/exchange/kraken/wire/names.ts';
 import { KRAKEN_CODES } from '../../src/exchange/kraken/wire/errorCodes.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { randomOf } from '../../src/core/ports/random.ts';
@@ -263,7 +264,7 @@ describe('the stream', () => {
   const best = (side: 'bids' | 'asks', price: string) => (each: StreamNews) =>
     each.kind === 'book' && each.snapshot[side][0]?.price === price;
 
-  test('levels and trades arrive, and heartbeats confirm the book', async () => {
+  test('levels and trades arrive, and pongs confirm the book', async () => {
     const { stream, news, until } = await streamOf('doge_usd');
     const first = news.map(({ kind }) => kind).filter(kind => kind !== 'alive');
     expect(first.slice(0, 2)).toEqual(['up', 'book']);
@@ -326,6 +327,18 @@ describe('ccxt 4.5.84', () => {
     });
     ccxt.nonce = () => ++nonce;
     await ccxt.loadMarkets();
+  });
+
+  test('has the same currency for every short name', () => {
+    const { commonCurrencies } = new CcxtKraken() as unknown as {
+      readonly commonCurrencies: Readonly<Record<string, string>>;
+    };
+    // Its other names are ids, such as XXBT, whose short names are in the list of assets.
+    const names = Object.entries(commonCurrencies).filter(([name]) => !/^[XZ][A-Z]{3}$/.test(name));
+    expect(names.length).toBeGreaterThan(5);
+    for (const [name, code] of names)
+      // This name of the bitcoin fork is common to all exchanges of ccxt; Kraken uses the usual one.
+      if (name !== 'BCHSV') expect([name, currencyOfAltname(name)]).toEqual([name, code.toLowerCase()]);
   });
 
   test('reads markets, the book and trades', async () => {

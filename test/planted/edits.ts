@@ -9791,4 +9791,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/wiring/delayedStreams.test.ts',
     title: 'that is older than the maximum lag is never told as current, whatever arrives late',
   },
+  {
+    name: 'LUNA at Kraken is the LUNA of other exchanges',
+    file: 'src/exchange/kraken/wire/names.ts',
+    from: "LUNA: 'lunc', ",
+    to: '',
+    test: 'test/exchange/kraken/wire.test.ts',
+    title:
+      'are the usual tickers over REST and on the stream where the exchange has another name, or that of another currency',
+  },
 ];

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Secret, VirtualClock, type UnreadableRow } from '../../../src/core/index.ts';
+import { krakenFrame } from '../../../src/exchange/kraken/stream/frames.ts';
 import { krakenClientId, originIdOf } from '../../../src/exchange/kraken/wire/clientIds.ts';
 import { assetNames, assetPairs } from '../../../src/exchange/kraken/wire/names.ts';
 import { risingNonces } from '../../../src/exchange/kraken/wire/nonce.ts';
@@ -177,6 +178,25 @@ describe('names', () => {
     });
     expect([...pairs.keys()]).toEqual(['btc_usd', 'ltc_usdt', 'btc_usdt', 'doge_usd']);
     expect(pairs.get('ltc_usdt')!.rules).toMatchObject({ tickSize: '0.00001', lotSize: '0.00000001' });
+  });
+
+  test('are the usual tickers over REST and on the stream where the exchange has another name, or that of another currency', () => {
+    const usual = { LUNA: 'lunc', LUNA2: 'luna', REP: 'repv1', REPV2: 'rep', UST: 'ustc', FEE: 'kfee', XDG: 'doge' };
+    const ids = Object.keys(usual);
+    const named = assetNames({ ...ASSETS, ...Object.fromEntries(ids.map(id => [`${id}.ID`, { altname: id }])) });
+    const pairs = Object.fromEntries(
+      ids.map(id => [id, { ...XXBTZUSD, altname: `${id}USD`, base: `${id}.ID`, wsname: `${id}/USD` }]),
+    );
+    const books = Object.values(usual).map(currency => `${currency}_usd`);
+    expect([...assetPairs(pairs, named, []).byBook.keys()]).toEqual(books);
+    const streamed = ids.map(id => ({
+      ...{ symbol: `${id}/USD`, base: id, quote: 'USD', status: 'online', price_precision: 1, qty_precision: 8 },
+    }));
+    const frame = krakenFrame(JSON.stringify({ channel: 'instrument', type: 'snapshot', data: { pairs: streamed } }));
+    expect(frame).toMatchObject({ pairs: books.map(book => ({ book })) });
+    expect(krakenBalances(named, [])(Object.fromEntries(ids.map(id => [id, { balance: '1' }])), [])).toMatchObject(
+      Object.values(usual).map(currency => ({ currency })),
+    );
   });
 
   test('leave out dark pools and books that are not traded, and refuse what is twice or unknown', () => {

@@ -15,8 +15,14 @@ import { count, fault, filled, list, optional, row, text, type Row } from '../..
 import { keyedRows } from './keyedRows.ts';
 import { DECIMALS_MAX, krakenDecimal, unfoldedDecimal } from './numbers.ts';
 
-/** Short names of the exchange that differ from the usual tickers. Source: ccxt 4.5.84 js/src/kraken.js, `commonCurrencies`. */
-const RENAMED: Readonly<Record<string, string>> = { XBT: 'btc', XDG: 'doge' };
+/**
+ * Short names of the exchange that differ from the usual tickers. Some are the usual ticker of another currency: `LUNA`
+ * is the old chain, elsewhere LUNC. Source: ccxt 4.5.84 js/src/kraken.js, `commonCurrencies`.
+ */
+const RENAMED: Readonly<Record<string, string>> = {
+  ...{ XBT: 'btc', XDG: 'doge', FEE: 'kfee', UST: 'ustc' },
+  ...{ LUNA: 'lunc', LUNA2: 'luna', REP: 'repv1', REPV2: 'rep' },
+};
 
 /** Returns the currency of a short name, such as `btc` for `XBT` and `usd.f` for `USD.F`. */
 export const currencyOfAltname = (altname: string): string => RENAMED[altname] ?? altname.toLowerCase();
