@@ -9800,4 +9800,13 @@ export const EDITS: readonly Edit[] = [
     title:
       'are the usual tickers over REST and on the stream where the exchange has another name, or that of another currency',
   },
+  {
+    name: 'a hedge elsewhere that gains too much is not suspicious',
+    file: 'src/core/hedging/elsewherePrice.ts',
+    from: 'const distance = price > from ? price - from : from - price;',
+    to: 'const distance = from - price;',
+    test: 'test/core/hedging/elsewherePrice.test.ts',
+    title:
+      'a book whose mid price, at the rate, is beyond the collar around that of the bot never gets an order, at any cost limit',
+  },
 ];

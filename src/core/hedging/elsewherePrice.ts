@@ -29,7 +29,8 @@ export type ElsewhereRoute = { readonly out: PricedRoute; readonly take: Take };
 /**
  * Returns the order for the other exchange and its result, or the reason why no order is possible. A positive `amount`
  * of the base currency is sold. Amounts in the other book's quote currency are converted with `rate`: proceeds rounded
- * down, payments rounded up.
+ * down, payments rounded up. A book whose mid price is farther from the bot's than the collar gets no order, even if the
+ * hedge would gain.
  */
 export function priceElsewhere(
   minorHere: string,
@@ -45,6 +46,11 @@ export function priceElsewhere(
   if (![marginBps, riskBps, backBps].every(bps => bps >= 0 && bps < BPS))
     return unavailable('the price risk or another cost of the hedge is unknown');
   const mid = money(((BigInt(bid) + BigInt(ask)) * instrument.tickMoney) / 2n);
+  // A price this far away is that of another currency, of a wrong exchange rate, or of an outdated or broken book.
+  if (isFartherThan(bounds.collarBps, money((mid * rate) / ONE), midHere))
+    return unavailable(
+      `the mid price on the other exchange differs by more than ${bounds.collarBps} bps (limits.collarBps) from that of the bot's book`,
+    );
   const limitOf = (level: Price): Price => limitPrice(level, amount > 0n, marginBps, instrument);
   const { take, ...swept } = sweepCost(instrument, depth, amount, takerRate, mid, { ...bounds, limitOf });
   if ('unavailableReason' in swept) return unavailable(swept.unavailableReason);
@@ -91,6 +97,12 @@ export function atOtherMid(out: PricedRoute, sells: boolean, before: Money, now:
  */
 export const latencyRiskBps = (perRootSecond: number, latencyMs: Millis, z: number): number =>
   z * perRootSecond * Math.sqrt(latencyMs / 1_000) * BPS;
+
+/** Whether `price` differs from `from` by more than `bps`. */
+function isFartherThan(bps: number, price: Money, from: Money): boolean {
+  const distance = price > from ? price - from : from - price;
+  return distance * BPS_SCALE > from * BigInt(Math.floor(bps * 1_000_000));
+}
 
 /** Returns the limit price in ticks, within the bounds of the book and never past the margin. */
 function limitPrice(level: Price, sells: boolean, marginBps: number, { priceMin, priceMax }: Instrument): Price {

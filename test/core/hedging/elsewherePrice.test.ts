@@ -50,6 +50,9 @@ const terms = (more: Partial<ElsewhereTerms> = {}): ElsewhereTerms => ({
   ...more,
 });
 
+/** Bounds for laws of prices that are far from the mid price here. */
+const WITHOUT_COLLAR = { ...terms().bounds, collarBps: 1e40 };
+
 const BOOK = depthOf(
   [
     [6_660_000, 2_000],
@@ -102,6 +105,38 @@ test('without a rate, a side or a known risk there is no price', () => {
   );
 });
 
+test('a book whose mid price, at the rate, is beyond the collar around that of the bot never gets an order, at any cost limit', () => {
+  const worlds = fc.record({
+    sells: fc.boolean(),
+    collarBps: fc.integer({ min: 1, max: 5_000 }),
+    /** Mid price there, at the rate, as a part in a million of the mid price here. */
+    parts: fc.oneof(fc.integer({ min: 1, max: 100_000_000 }), fc.integer({ min: 900_000, max: 1_100_000 })),
+    scalesRate: fc.boolean(),
+    costMaxBps: fc.integer({ min: 1, max: 10_000 }),
+  });
+  const seen = { priced: 0, refused: 0 };
+  fc.assert(
+    fc.property(worlds, ({ sells, collarBps, parts, scalesRate, costMaxBps }) => {
+      const fair = moneyOf('18');
+      const scaled = money((fair * BigInt(parts)) / 1_000_000n);
+      // A wrong rate, or a wrong book: the mid price here is that of another currency.
+      const more = scalesRate
+        ? { rate: scaled }
+        : { midHere: money((moneyOf('1199250') * 1_000_000n) / BigInt(parts)) };
+      const bounds = { ...terms().bounds, collarBps, costMaxBps };
+      const amount = money((sells ? 1n : -1n) * moneyOf('0.02'));
+      const route = priceElsewhere('mxn', BOOK, amount, terms({ ...more, bounds }));
+      const isFar = Math.abs(parts / 1_000_000 - 1) > collarBps / 10_000 + 1e-6;
+      seen[isFar ? 'refused' : 'priced']++;
+      if (isFar) expect('out' in route ? null : route.unavailableReason).toContain('(limits.collarBps)');
+      else if (Math.abs(parts / 1_000_000 - 1) < collarBps / 10_000 - 1e-6 && !('out' in route))
+        expect(route.unavailableReason).not.toContain('the mid price on the other exchange');
+    }),
+    runsOf(3_000, 300),
+  );
+  expect(Math.min(seen.priced, seen.refused)).toBeGreaterThan(0);
+});
+
 test('no fill within the limit of the order costs more than the stated maximum', () => {
   const levels = fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 4_000 })), {
     minLength: 1,
@@ -127,7 +162,7 @@ test('no fill within the limit of the order costs more than the stated maximum',
         return of.map(([step, size]): Level => [(at += sign * step), size]);
       };
       const depth = depthOf(side(bids, 6_660_000, -1), side(asks, 6_660_000, 1));
-      const at = terms({ rate: money(rate), ...costs });
+      const at = terms({ rate: money(rate), ...costs, bounds: WITHOUT_COLLAR });
       const amount = money((sells ? 1n : -1n) * BigInt(lots) * there.lotMoney);
       const route = priceElsewhere('mxn', depth, amount, at);
       if (!('out' in route)) return;
@@ -177,14 +212,16 @@ test('an order there has the limit, the amounts, the risk and the maximum cost o
     lots: fc.integer({ min: 8, max: 14 }),
     takerRate: fc.constantFrom(0, 100_000, 123_456.5),
     rate: fc.oneof(fc.constant(0n), { weight: 12, arbitrary: fc.bigInt({ min: 1n, max: 40n * ONE }) }),
-    midHere: fc.bigInt({ min: ONE, max: 4_000n * ONE }),
+    /** Mid price here as a part in a hundred of 100 there, at the rate. */
+    part: fc.bigInt({ min: 80n, max: 120n }),
     marginBps: cost,
     riskBps: cost,
     backBps: cost,
   });
   const seen = new Map<string, number>();
   fc.assert(
-    fc.property(worlds, ({ sells, bids, asks, gap, lots, rate, midHere, takerRate, ...costs }) => {
+    fc.property(worlds, ({ sells, bids, asks, gap, lots, rate, part, takerRate, ...costs }) => {
+      const midHere = rate * part;
       const side = (of: readonly Level[], from: number, sign: number) => {
         let at = from;
         return of.map(([step, size]): Level => [(at += sign * step), size]);
@@ -207,6 +244,11 @@ test('an order there has the limit, the amounts, the risk and the maximum cost o
       if (Object.values(costs).some(bps => Number.isNaN(bps) || bps < 0 || bps >= 10_000))
         return refused('the price risk or another cost of the hedge is unknown');
       const mid = money((BigInt(bid + ask) * narrow.tickMoney) / 2n);
+      const distance = (mid * rate) / ONE - midHere;
+      if ((distance < 0n ? -distance : distance) * 10_000n > midHere * 900n)
+        return refused(
+          "the mid price on the other exchange differs by more than 900 bps (limits.collarBps) from that of the bot's book",
+        );
       // The smallest value counts at the limit, below.
       const cheap = { ...narrow, valueMin: 0n as Value };
       const { take, ...swept } = sweepCost(cheap, depth, amount, takerRate, mid, bounds);
@@ -251,7 +293,7 @@ test('an order there has the limit, the amounts, the risk and the maximum cost o
     }),
     runsOf(20_000, 1_500),
   );
-  expect(seen.size).toBe(6);
+  expect(seen.size).toBe(7);
   expect(seen.get('priced')).toBeGreaterThan(100);
 });
 
@@ -315,7 +357,12 @@ test('a priced hedge at another mid price costs what it would have cost if it ha
   fc.assert(
     fc.property(fc.boolean(), mids, mids, (sells, before, now) => {
       const priced = (midHere: Money) => {
-        const route = priceElsewhere('mxn', BOOK, money((sells ? 1n : -1n) * moneyOf('0.05')), terms({ midHere }));
+        const route = priceElsewhere(
+          'mxn',
+          BOOK,
+          money((sells ? 1n : -1n) * moneyOf('0.05')),
+          terms({ midHere, bounds: WITHOUT_COLLAR }),
+        );
         if (!('out' in route)) throw new Error(route.unavailableReason);
         return route.out;
       };
