@@ -9773,7 +9773,8 @@ export const EDITS: readonly Edit[] = [
     from: 'if (!this.#isTimed) this.#provenAt = now;',
     to: 'this.#provenAt = now;',
     test: 'test/wiring/delayedStreams.test.ts',
-    title: 'that is older than the maximum lag is never told as current, whatever arrives late',
+    title:
+      'a book of kraken, with frames of levels without a time, that is older than the maximum lag is never told as current, whatever arrives late',
   },
   {
     name: 'a sign of life on a delayed connection confirms the book',
@@ -9781,7 +9782,7 @@ export const EDITS: readonly Edit[] = [
     from: 'this.#isProven && !this.#isWaking',
     to: '!this.#isWaking',
     test: 'test/wiring/delayedStreams.test.ts',
-    title: 'that is older than the maximum lag is never told as current, whatever arrives late',
+    title: 'a book of bitso that is older than the maximum lag is never told as current, whatever arrives late',
   },
   {
     name: 'a pong of Kraken counts as sent when it arrives',
@@ -9789,7 +9790,7 @@ export const EDITS: readonly Edit[] = [
     from: 'return this.#tellBook(frame.at);',
     to: 'return this.#tellBook(this.#options.clock.now());',
     test: 'test/wiring/delayedStreams.test.ts',
-    title: 'that is older than the maximum lag is never told as current, whatever arrives late',
+    title: 'a book of kraken that is older than the maximum lag is never told as current, whatever arrives late',
   },
   {
     name: 'LUNA at Kraken is the LUNA of other exchanges',
@@ -9808,5 +9809,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/hedging/elsewherePrice.test.ts',
     title:
       'a book whose mid price, at the rate, is beyond the collar around that of the bot never gets an order, at any cost limit',
+  },
+  {
+    name: 'an order at Kraken has more decimals than the balance that it becomes',
+    file: 'src/exchange/kraken/wire/names.ts',
+    from: "Math.min(count(of, 'lot_decimals'), baseDecimals)",
+    to: "count(of, 'lot_decimals')",
+    test: 'test/exchange/kraken/wire.test.ts',
+    title: 'come with lots that balances can hold: of the fewer decimals of the pair and of its base currency',
   },
 ];

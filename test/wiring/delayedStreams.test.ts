@@ -24,6 +24,8 @@ const BOOK = 'btc_usd';
 const TRANSIT_MS = 30;
 /** Maximum delay of a frame that is told as current, beyond that of the fastest frame of its connection. */
 const LAG_MAX_MS = 2_000;
+/** Unit of the send times. */
+const UNIT_MS = 1;
 const POLL_MS = 5_000;
 
 /** Exchange with one bid, whose price grows with each change, and one ask. */
@@ -240,7 +242,7 @@ class World {
     const now = this.truth.clock.elapsed();
     this.#arrivesAt = Math.max(this.#arrivesAt, now + this.#delayMs);
     this.#later(this.#arrivesAt - now, listener, () => {
-      if (frame === null) listener.ping();
+      if (frame === null) listener.ping?.();
       else listener.text(JSON.stringify(frame));
       this.#isMeasured ||= isChange;
     });
@@ -286,9 +288,9 @@ const histories = fc.array(
   { minLength: 5, maxLength: 60 },
 );
 
-test.each(VENUES)(
-  'a book of $name that is older than the maximum lag is never told as current, whatever arrives late',
-  async venue => {
+test.each(VENUES.map(venue => [venue.name, venue] as const))(
+  'a book of %s that is older than the maximum lag is never told as current, whatever arrives late',
+  async (_, venue) => {
     const seen = { late: 0, told: 0 };
     await fc.assert(
       fc.asyncProperty(histories, clockAhead, async (history, ahead) => {
@@ -305,7 +307,7 @@ test.each(VENUES)(
         await world.truth.clock.advance(70_000);
         for (const { at, version, ageMs } of world.told) {
           const replacedAt = world.truth.replacedAt[version] ?? Infinity;
-          expect(at - ageMs - replacedAt).toBeLessThanOrEqual(LAG_MAX_MS + TRANSIT_MS);
+          expect(at - ageMs - replacedAt).toBeLessThanOrEqual(LAG_MAX_MS + TRANSIT_MS + UNIT_MS);
         }
         seen.told += world.told.length;
         await world.end();
@@ -316,9 +318,9 @@ test.each(VENUES)(
   },
 );
 
-test.each(VENUES)(
-  'a prompt connection of $name tells each change when it arrives, and no price grows old',
-  async venue => {
+test.each(VENUES.map(venue => [venue.name, venue] as const))(
+  'a prompt connection of %s tells each change when it arrives, and no price grows old',
+  async (_, venue) => {
     await fc.assert(
       fc.asyncProperty(histories, clockAhead, async (history, ahead) => {
         const world = new World(venue, ahead);

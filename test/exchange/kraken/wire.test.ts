@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Secret, VirtualClock, type UnreadableRow } from '../../../src/core/index.ts';
 import { krakenFrame } from '../../../src/exchange/kraken/stream/frames.ts';
 import { krakenClientId, originIdOf } from '../../../src/exchange/kraken/wire/clientIds.ts';
-import { assetNames, assetPairs } from '../../../src/exchange/kraken/wire/names.ts';
+import { assetDecimals, assetNames, assetPairs } from '../../../src/exchange/kraken/wire/names.ts';
 import { risingNonces } from '../../../src/exchange/kraken/wire/nonce.ts';
 import { millisOfSeconds, unfoldedDecimal } from '../../../src/exchange/kraken/wire/numbers.ts';
 import { krakenBalances } from '../../../src/exchange/kraken/wire/replies.ts';
@@ -197,6 +197,23 @@ describe('names', () => {
     expect(krakenBalances(named, [])(Object.fromEntries(ids.map(id => [id, { balance: '1' }])), [])).toMatchObject(
       Object.values(usual).map(currency => ({ currency })),
     );
+  });
+
+  test('come with lots that balances can hold: of the fewer decimals of the pair and of its base currency', () => {
+    for (const [pairDecimals, balanceDecimals, lotSize] of [
+      [8, 10, '0.00000001'],
+      [8, 5, '0.00001'],
+      [3, 5, '0.001'],
+      [8, 0, '1'],
+      [8, undefined, '0.00000001'],
+    ] as const) {
+      const decimals = assetDecimals({
+        XXBT: { altname: 'XBT', decimals: balanceDecimals },
+        ZUSD: { altname: 'USD', decimals: 4 },
+      });
+      const { byBook } = assetPairs({ XXBTZUSD: { ...XXBTZUSD, lot_decimals: pairDecimals } }, assets, [], decimals);
+      expect(byBook.get('btc_usd')!.rules.lotSize).toBe(lotSize);
+    }
   });
 
   test('leave out dark pools and books that are not traded, and refuse what is twice or unknown', () => {

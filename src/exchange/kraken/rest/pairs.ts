@@ -2,7 +2,15 @@
 import type { Clock, Millis, Outcome, UnreadableRow } from '../../../core/index.ts';
 import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
 import { fault } from '../../wire/wire.ts';
-import { assetNames, assetPairs, pairNames, type Assets, type KrakenPair, type PairNames } from '../wire/names.ts';
+import {
+  assetDecimals,
+  assetNames,
+  assetPairs,
+  pairNames,
+  type Assets,
+  type KrakenPair,
+  type PairNames,
+} from '../wire/names.ts';
 
 /** Names and rules of books and currencies, as of one read of the exchange's lists. */
 export type Listing = {
@@ -48,15 +56,18 @@ export function pairsReader(ask: KrakenAsk, clock: Clock): Pairs {
 
   async function readNow(): Promise<Outcome<Listing>> {
     triedAt = clock.elapsed();
-    const assets = await ask(listRequest('Assets', assetNames));
-    if (assets.kind !== 'done') return assets;
+    const listed = await ask(
+      listRequest('Assets', result => ({ assets: assetNames(result), decimals: assetDecimals(result) })),
+    );
+    if (listed.kind !== 'done') return listed;
+    const { assets, decimals } = listed.value;
     const unreadable: UnreadableRow[] = [];
-    const pairs = await ask(listRequest('AssetPairs', result => assetPairs(result, assets.value, unreadable)));
+    const pairs = await ask(listRequest('AssetPairs', result => assetPairs(result, assets, unreadable, decimals)));
     if (pairs.kind !== 'done') return pairs;
     const { byBook, all } = pairs.value;
-    const names = pairNames(all, assets.value);
+    const names = pairNames(all, assets);
     listing = {
-      assets: assets.value,
+      assets,
       byBook,
       names: { ...names, named: name => names.named(name) ?? noted(name) },
       currencies: new Set([...byBook.values()].flatMap(({ base, quote }) => [base, quote])),

@@ -41,6 +41,20 @@ export function assetNames(result: unknown): Assets {
   ]);
 }
 
+/**
+ * Reads the number of decimals of the balances in each asset, by the exchange's id; an asset without the number is
+ * absent.
+ */
+export function assetDecimals(result: unknown): ReadonlyMap<string, number> {
+  const of = row(result, 'result');
+  return new Map(
+    Object.keys(of).flatMap(id => {
+      const decimals = optional(row(of[id], id), 'decimals', count);
+      return decimals === undefined ? [] : [[id, decimals] as const];
+    }),
+  );
+}
+
 /** Pair of currencies at the exchange with its names, whether it is traded or not. */
 export type NamedPair = {
   /** Name as in trades and fees, such as `XXBTZUSD`. */
@@ -102,12 +116,14 @@ const TRADED: readonly string[] = ['online', 'post_only', 'limit_only'];
 
 /**
  * Reads the list of pairs. Only traded pairs with a `wsname` are books; of all others, such as dark pools, only the
- * names are kept. If several books have the same currencies, all of them count as unreadable.
+ * names are kept. If several books have the same currencies, all of them count as unreadable. `decimals` are those of
+ * the balances, by asset id.
  */
 export function assetPairs(
   result: unknown,
   assets: Assets,
   unreadable: UnreadableRow[],
+  decimals: ReadonlyMap<string, number> = new Map(),
 ): { readonly byBook: ReadonlyMap<string, KrakenPair>; readonly all: readonly NamedPair[] } {
   const byBook = new Map<string, KrakenPair>();
   const all: NamedPair[] = [];
@@ -123,7 +139,7 @@ export function assetPairs(
       if (names === null) return null;
       // Names are kept even if the rules of the book turn out to be unreadable.
       all.push(names);
-      return isBook ? { ...names, rules: pairRules(names.book, of) } : null;
+      return isBook ? { ...names, rules: pairRules(names.book, of, decimals.get(text(of, 'base'))) } : null;
     },
     unreadable,
     id => ({ id }),
@@ -150,8 +166,11 @@ function namedPair(id: string, of: Row, assets: Assets): NamedPair | null {
   return { id, altname: filled(of, 'altname'), wsname, base, quote, book: `${base}_${quote}` };
 }
 
-function pairRules(book: string, of: Row): AvailableBook {
-  const [priceDecimals, lotDecimals] = [count(of, 'pair_decimals'), count(of, 'lot_decimals')];
+/** `baseDecimals`: number of decimals of balances in the base currency; `undefined` if unknown. */
+function pairRules(book: string, of: Row, baseDecimals = Infinity): AvailableBook {
+  // The exchange accepts amounts with more decimals than its balances have, and rounds what it credits. Source:
+  // github.com/ccxt/ccxt/pull/26142.
+  const [priceDecimals, lotDecimals] = [count(of, 'pair_decimals'), Math.min(count(of, 'lot_decimals'), baseDecimals)];
   for (const [field, decimals] of Object.entries({ pair_decimals: priceDecimals, lot_decimals: lotDecimals }))
     if (decimals > DECIMALS_MAX) throw fault(field, `at most ${DECIMALS_MAX}`, decimals);
   const tickSize = optional(of, 'tick_size', krakenDecimal) ?? powerOfTenth(priceDecimals);
