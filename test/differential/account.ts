@@ -295,6 +295,8 @@ class Pair {
     const { account: real, model, inventories } = this.#run;
     const difference = model.unexplained;
     if (model.differs) this.#onReached('quotes stop');
+    // The first balances have no usd.
+    if (model.sum('usd', 'opening') !== 0n) this.#onReached('late opening');
     for (const source of model.sources) this.#onReached(source.split(' ')[0]!);
     const { unexplained, checked } = real;
     const found = unexplained === null ? null : `${unexplained.difference} until ${unexplained.haltsAt}`;

@@ -21,6 +21,8 @@ export type AccountLedger = {
    * reported it.
    */
   readonly seen: ReadonlyMap<string, string>;
+  /** Currencies with trades whose opening amounts are not booked yet; absent if there are none. */
+  readonly unopened?: readonly string[] | undefined;
 };
 
 /** Conversion of one currency into another outside the book; the bot assigns `id`. */

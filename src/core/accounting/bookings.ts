@@ -45,10 +45,10 @@ export class Bookings {
   readonly #ledger: Ledger;
   readonly #reported = new Map<string, Money>();
   /**
-   * Totals of the currencies that are not in the ledger, from the latest balance read without unbooked trades. Only for
-   * an account on another exchange.
+   * Currencies that were not in the opening balances, from their first trade until a balance read opens them. An
+   * exchange may list only currencies with a balance, or list a currency later.
    */
-  #unlisted: ReadonlyMap<string, Money> = new Map();
+  readonly #unopened = new Set<string>();
   readonly #seen = new Map<string, string>();
   #isOpen = false;
   /** Executed conversions whose rounding differences are not yet settled, such as the two legs of a route. */
@@ -109,13 +109,15 @@ export class Bookings {
   /** Returns the state for the next run. `recent` holds ids of trades that the exchange may report again. */
   stateToSave(recent: readonly string[]): AccountLedger {
     const { causes, sources } = this.#ledger;
-    return { causes, sources, seen: this.#seenOf(recent) };
+    const unopened = this.#unopened.size === 0 ? undefined : [...this.#unopened];
+    return { causes, sources, seen: this.#seenOf(recent), unopened };
   }
 
   /** Continues the ledger of an earlier run, including the trades that the earlier run booked. */
-  restore({ causes, sources, seen }: AccountLedger): void {
+  restore({ causes, sources, seen, unopened = [] }: AccountLedger): void {
     if (this.#isOpen) throw new Error('cannot restore the ledger, because its opening balances are already booked');
     this.#ledger.restore(causes, sources);
+    for (const currency of unopened) this.#unopened.add(currency);
     for (const [tid, content] of seen) this.#seen.set(tid, content);
     this.#isOpen = true;
   }
@@ -140,12 +142,12 @@ export class Bookings {
     // A currency missing in this read is unknown, even if an earlier read had it.
     this.#reported.clear();
     // A currency that appears only in later reads is not compared with the ledger until something is booked in it.
+    const isCompared = (currency: string) => this.totals.has(currency) && !this.#unopened.has(currency);
     for (const { currency, total } of balances)
-      if (!this.#isOpen || this.totals.has(currency)) this.#reported.set(currency, moneyOf(total));
+      if (!this.#isOpen || isCompared(currency)) this.#reported.set(currency, moneyOf(total));
     if (this.#isOpen) {
-      const others = balances.filter(({ currency }) => !this.totals.has(currency));
-      if (isSettled && this.#place !== null)
-        this.#unlisted = new Map(others.map(({ currency, total }) => [currency, moneyOf(total)]));
+      // A trade that is not reported yet would also differ in the currencies of its book.
+      if (isSettled && this.#unopened.size > 0 && this.differences().length === 0) this.#openLate(balances, at);
       return;
     }
     const changes = [...this.#reported].map(([currency, amount]): Change => ({ cause: 'opening', currency, amount }));
@@ -188,7 +190,7 @@ export class Bookings {
       ...legs([sign * moneyOf(trade.major), -sign * moneyOf(trade.minor)]),
       { cause: 'fees', currency: this.#placed(trade.feeCurrency), amount: money(-moneyOf(trade.feeAmount)) },
     ];
-    for (const { currency } of changes) this.#openLate(currency, at);
+    if (this.#isOpen) for (const { currency } of changes) if (!this.totals.has(currency)) this.#unopened.add(currency);
     this.#ledger.post({ source: this.#placed(`trade ${tid} ${oid}`), at, why: this.#whyOf(trade), changes });
     this.#onBooked({ kind: 'trade', trade, changes });
   }
@@ -240,20 +242,24 @@ export class Bookings {
   }
 
   /**
-   * Books the balance of a currency that is not in the opening balances, just before the first trade in that currency.
-   * Another exchange has no transfer lists that would explain the amount. It is not profit.
+   * Books what the account held of the unopened currencies before their first trade: the balance minus everything that
+   * is booked. It is not profit.
    */
-  #openLate(currency: string, at: Millis): void {
-    const amount = this.#unlisted.get(currency);
-    if (amount === undefined || this.totals.has(currency)) return;
-    const changes: readonly Change[] = [{ cause: 'opening', currency, amount }];
-    this.#ledger.post({
-      source: `opening ${currency}`,
-      at,
-      why: 'held before the first trade in this currency',
-      changes,
-    });
-    this.#onBooked({ kind: 'transfer', changes });
+  #openLate(balances: readonly Balance[], at: Millis): void {
+    for (const { currency, total } of balances) {
+      if (!this.#unopened.delete(currency)) continue;
+      const reported = moneyOf(total);
+      const amount = money(reported - this.total(currency));
+      const changes: readonly Change[] = [{ cause: 'opening', currency, amount }];
+      this.#ledger.post({
+        source: `opening ${currency}`,
+        at,
+        why: 'held before the first trade in this currency',
+        changes,
+      });
+      this.#reported.set(currency, reported);
+      this.#onBooked({ kind: 'transfer', changes });
+    }
   }
 
   #placed(text: string): string {

@@ -11,6 +11,8 @@ import { money, type Money } from '../model/units.ts';
 export class OtherPlaces {
   readonly #onChange: (change: PlacedChange) => void;
   readonly #ledger = new Ledger();
+  /** Currencies that a run with access to their exchange must still open. */
+  #unopened: PlacedRows['unopened'];
 
   /** `onChange` receives each booking with its currency, except restored bookings. */
   constructor(onChange: (change: PlacedChange) => void) {
@@ -49,11 +51,12 @@ export class OtherPlaces {
   /** Rows of this ledger, to be stored in the ledger of all accounts. */
   get rows(): PlacedRows {
     const { causes, sources } = this.#ledger;
-    return { causes, sources };
+    return { causes, sources, unopened: this.#unopened };
   }
 
   /** Restores the rows of all exchanges where this run has no account. */
-  restore({ causes, sources }: PlacedRows): void {
+  restore({ causes, sources, unopened }: PlacedRows): void {
     this.#ledger.restore(causes, sources);
+    this.#unopened = unopened;
   }
 }

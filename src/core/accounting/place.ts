@@ -22,16 +22,17 @@ export const bookOutCommand = (name: string, amount: Money): string =>
   `puntas ledger adjust -c FILE --currency ${name} --amount=${textOfMoney(money(-amount))} --reason "..."`;
 
 /** Rows of a ledger for other exchanges and for money in transit, with names like `usdt@other`. */
-export type PlacedRows = Pick<AccountLedger, 'causes' | 'sources'>;
+export type PlacedRows = Pick<AccountLedger, 'causes' | 'sources' | 'unopened'>;
 
 /** Splits rows into those whose names `isWanted` accepts, and the others. */
 export function splitRows(
-  { causes, sources }: PlacedRows,
+  { causes, sources, unopened }: PlacedRows,
   isWanted: (name: string) => boolean,
 ): readonly [wanted: PlacedRows, others: PlacedRows] {
   const part = (is: boolean): PlacedRows => ({
     causes: new Map([...causes].filter(([currency]) => isWanted(currency) === is)),
     sources: sources.filter(source => isWanted(source) === is),
+    unopened: unopened?.filter(currency => isWanted(currency) === is),
   });
   return [part(true), part(false)];
 }
@@ -50,12 +51,15 @@ export function splitPlaces<L extends AccountLedger>(ledger: L): readonly [place
  * Returns the ledger with the rows added.
  * @throws Error if both have a row of one currency, because one row would replace the other.
  */
-export function withRows<L extends AccountLedger>(ledger: L, { causes, sources }: PlacedRows): L {
+export function withRows<L extends AccountLedger>(ledger: L, rows: PlacedRows): L {
+  const { causes, sources } = rows;
   const both = [...causes.keys()].find(currency => ledger.causes.has(currency));
   if (both !== undefined) throw new Error(`cannot merge two ledgers that both contain ${both}`);
+  const unopened = [ledger, rows].flatMap(each => each.unopened ?? []);
   return {
     ...ledger,
     causes: new Map([...ledger.causes, ...causes]),
     sources: [...ledger.sources, ...sources],
+    unopened: unopened.length === 0 ? undefined : unopened,
   };
 }

@@ -53,6 +53,7 @@ type Written = WrittenBook & {
   causes: WrittenCauses;
   sources: readonly string[];
   seen: [tid: string, content: string][];
+  unopened?: RestoredLedger['unopened'];
   /** Amounts are decimal text. */
   transit?: readonly (Omit<TransitItem, 'amount'> & { readonly amount: string })[] | undefined;
   openings?: RestoredLedger['openings'] | undefined;
@@ -70,12 +71,13 @@ type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: 
  * targets are in lots.
  */
 export const textOfLedger = (ledger: RestoredLedger): string => {
-  const { causes, sources, seen, transit, openings, symbol, books, covariance, firstFills } = ledger;
+  const { causes, sources, seen, unopened, transit, openings, symbol, books, covariance, firstFills } = ledger;
   const { profit, held, ...state } = writtenBook(ledger);
   return JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
     sources,
     seen: [...seen],
+    unopened,
     ...state,
     openings,
     profit,
@@ -91,11 +93,12 @@ export const textOfLedger = (ledger: RestoredLedger): string => {
 /** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, transit, openings, symbol, books, covariance, firstFills } = written;
+  const { seen, unopened, transit, openings, symbol, books, covariance, firstFills } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
     seen: new Map(seen),
+    ...(unopened === undefined ? {} : { unopened }),
     ...bookStateOf(written),
     ...(openings === undefined ? {} : { openings }),
     ...(transit === undefined ? {} : { transit: transit.map(item => ({ ...item, amount: moneyOf(item.amount) })) }),

@@ -161,6 +161,8 @@ export class AccountModel {
   trades: { tid: string; records: string[] }[] = [];
   sources: string[] = [];
   isOpen = false;
+  /** Currencies that the opening balances lack, from their first trade until a read shows what was held before. */
+  unopened: string[] = [];
   reported: (readonly [currency: string, total: bigint])[] = [];
   #lockedByOthers: (readonly [currency: string, amount: bigint])[] = [];
   pending: { conversion: ModelConversion; isInFlight: boolean }[] = [];
@@ -181,6 +183,7 @@ export class AccountModel {
   /** Continues the account of an earlier run. Of its trades, only those with the ids in `recent` are remembered. */
   restore(before: AccountModel, recent: readonly string[]): void {
     this.changes.push(...before.changes);
+    this.unopened = [...before.unopened];
     this.sources = [...before.sources];
     for (const tid of recent) {
       const found = before.trades.find(one => one.tid === tid);
@@ -221,7 +224,9 @@ export class AccountModel {
   ): boolean {
     const known = this.currencies();
     this.reported = balances.flatMap(({ currency, total }) =>
-      !this.isOpen || known.includes(currency) ? [[currency, total] as const] : [],
+      !this.isOpen || (known.includes(currency) && !this.unopened.includes(currency))
+        ? [[currency, total] as const]
+        : [],
     );
     this.#lockedByOthers = [];
     for (const { currency, locked } of balances)
@@ -234,7 +239,10 @@ export class AccountModel {
     }
     if (!isQuiet) return false;
     const flying = this.pending.filter(one => one.isInFlight);
-    if (flying.length === 0) return this.#compare(startedAt);
+    if (flying.length === 0) {
+      if (this.differences().length === 0) this.#openLate(balances);
+      return this.#compare(startedAt);
+    }
     const differences = this.differences();
     const [only] = flying.map(one => one.conversion);
     const isExplained =
@@ -265,11 +273,11 @@ export class AccountModel {
   /** Books a trade once. Returns false if an earlier report of this trade had other content. */
   trade(trade: ModelTrade): boolean {
     const content = [trade.oid, trade.isBuy, trade.major, trade.minor, trade.fee, trade.feeCurrency].join(' ');
-    const known = this.trades.find(one => one.tid === trade.tid);
-    const before = known?.records.find(record => record.split(' ')[0] === trade.oid);
+    const told = this.trades.find(one => one.tid === trade.tid);
+    const before = told?.records.find(record => record.split(' ')[0] === trade.oid);
     if (before !== undefined) return before === content;
-    if (known === undefined) this.trades.push({ tid: trade.tid, records: [content] });
-    else known.records.push(content);
+    if (told === undefined) this.trades.push({ tid: trade.tid, records: [content] });
+    else told.records.push(content);
     if (this.trades.length > this.#memory.tradesMax) this.trades.shift();
     const [major, minor] = trade.isBuy ? [trade.major, -trade.minor] : [-trade.major, trade.minor];
     const changes: ModelChange[] = [];
@@ -280,6 +288,9 @@ export class AccountModel {
         { cause: 'trades', currency: second, amount: minor },
       );
     changes.push({ cause: 'fees', currency: trade.feeCurrency, amount: -trade.fee });
+    const known = this.currencies();
+    for (const { currency } of changes)
+      if (!known.includes(currency) && !this.unopened.includes(currency)) this.unopened.push(currency);
     this.#post(changes);
     for (const book of this.books) {
       const feeMajor = trade.feeCurrency === book.major ? trade.fee : 0n;
@@ -344,6 +355,17 @@ export class AccountModel {
     let sum = 0n;
     for (const { conversion } of this.pending) if (conversion[leg][0] === currency) sum += conversion[leg][1];
     return sum;
+  }
+
+  #openLate(balances: readonly ModelBalance[]): void {
+    for (const { currency, total } of balances) {
+      if (!this.unopened.includes(currency)) continue;
+      this.unopened = this.unopened.filter(one => one !== currency);
+      const held = total - this.total(currency);
+      this.#post([{ cause: 'opening', currency, amount: held }]);
+      for (const book of this.books) if (currency === book.major && book.target !== null) book.add('none', held, 0n);
+      this.reported.push([currency, total]);
+    }
   }
 
   #compare(at: number): boolean {

@@ -481,35 +481,54 @@ describe('the ledger', () => {
   });
 });
 
-it('on another exchange an amount that the first balances lack is booked once, from the last settled read, before the first trade in it', () => {
-  const kinds: string[] = [];
-  const bookings = new Bookings(({ kind }) => kinds.push(kind), undefined, undefined, 'there');
-  const entries: string[] = [];
-  bookings.onEntry(({ source, changes }) =>
-    entries.push(`${source}: ${changes.map(each => `${textOfMoney(each.amount)} ${each.currency}`).join(', ')}`),
-  );
-  const read = (sums: Readonly<Record<string, string>>, at: number, isSettled: boolean) =>
-    bookings.read(
-      Object.entries(sums).map(([currency, total]) => ({ currency, total, locked: '0', available: total })),
-      at,
-      isSettled,
-    );
-  read({ 'btc@there': '1' }, T, true);
-  read({ 'btc@there': '1', 'bnb@there': '3', 'ltc@there': '4' }, T + 1, true);
-  // This read may include a trade that is not booked yet.
-  read({ 'btc@there': '1', 'bnb@there': '2' }, T + 2, false);
-  const trade: OwnTrade = {
-    ...{ book: 'btc_usd', tid: '1', oid: 'o', createdAt: T, side: 'sell', price: '5', major: '1', minor: '5' },
-    ...{ feeAmount: '0.5', feeCurrency: 'bnb', maker: false },
-  };
-  bookings.trade(trade);
-  bookings.trade({ ...trade, tid: '2' });
-  expect(entries.map(text => text.replaceAll('.0 ', ' '))).toEqual([
-    'opening: 1 btc@there',
-    'opening bnb@there: 3 bnb@there',
-    'trade 1 o@there: -1 btc@there, 5 usd@there, -0.5 bnb@there',
-    'trade 2 o@there: -1 btc@there, 5 usd@there, -0.5 bnb@there',
-  ]);
-  expect(kinds).toEqual(['opening', 'transfer', 'trade', 'trade']);
-  expect(bookings.total('bnb@there')).toBe(moneyOf('2'));
-});
+it.each(['', '@there'])(
+  'an amount that the first balances lack is booked once, from the first settled read without a difference after a trade in it, also by a later run (currencies%s)',
+  at => {
+    const kinds: string[] = [];
+    const entries: string[] = [];
+    const started = () => {
+      const bookings = new Bookings(({ kind }) => kinds.push(kind), undefined, undefined, at === '' ? null : 'there');
+      bookings.onEntry(({ source, changes }) =>
+        entries.push(`${source}: ${changes.map(each => `${textOfMoney(each.amount)} ${each.currency}`).join(', ')}`),
+      );
+      return bookings;
+    };
+    let bookings = started();
+    const read = (sums: Readonly<Record<string, string>>, time: number, isSettled = true) =>
+      bookings.read(
+        Object.entries(sums).map(([currency, total]) => ({
+          ...{ currency: `${currency}${at}`, total, locked: '0', available: total },
+        })),
+        time,
+        isSettled,
+      );
+    read({ btc: '9', usd: '0' }, T);
+    read({ btc: '9', usd: '0', bnb: '3', ltc: '4' }, T + 1);
+    const trade: OwnTrade = {
+      ...{ book: 'btc_usd', tid: '1', oid: 'o', createdAt: T, side: 'sell', price: '5', major: '1', minor: '5' },
+      ...{ feeAmount: '0.5', feeCurrency: 'bnb', maker: false },
+    };
+    bookings.trade(trade);
+    // The first read may include a trade that is not booked yet, and the second one does.
+    read({ btc: '8', usd: '5', bnb: '2' }, T + 2, false);
+    read({ btc: '7', usd: '10', bnb: '2' }, T + 3);
+    expect(bookings.differences().map(({ currency }) => currency)).toEqual([`btc${at}`, `usd${at}`]);
+    const before = bookings.stateToSave(['1']);
+    expect(before.unopened).toEqual([`bnb${at}`]);
+    bookings = started();
+    bookings.restore(before);
+    bookings.trade({ ...trade, tid: '2' });
+    read({ btc: '7', usd: '10', bnb: '2' }, T + 4);
+    expect([bookings.differences(), bookings.stateToSave([]).unopened]).toEqual([[], undefined]);
+    expect(bookings.reported.get(`bnb${at}`)).toBe(moneyOf('2'));
+    read({ btc: '7', usd: '10', bnb: '1.5' }, T + 5);
+    expect(bookings.differences()).toEqual([{ currency: `bnb${at}`, difference: moneyOf('-0.5') }]);
+    expect(entries).toEqual([
+      `opening: 9 btc${at}, 0 usd${at}`,
+      `trade 1 o${at}: -1 btc${at}, 5 usd${at}, -0.5 bnb${at}`,
+      `trade 2 o${at}: -1 btc${at}, 5 usd${at}, -0.5 bnb${at}`,
+      `opening bnb${at}: 3 bnb${at}`,
+    ]);
+    expect(kinds).toEqual(['opening', 'trade', 'trade', 'transfer']);
+  },
+);

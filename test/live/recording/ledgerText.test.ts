@@ -59,6 +59,7 @@ const BOOK_PARTS = [
 
 const ledgerWith = (of: Values, lacked: readonly string[]): Required<RestoredLedger> => ({
   ...{ causes: new Map([['btc', of.causes()]]), sources: [`transfer ${of.next()}`], seen: new Map([['7', of.text()]]) },
+  unopened: [`currency ${of.next()}`],
   ...bookOf(of),
   transit: ['binance', null].map(place => ({
     ...{ source: `withdrawal ${of.next()}`, currency: 'btc', place, amount: of.money(), since: of.next() },
@@ -72,7 +73,7 @@ const ledgerWith = (of: Values, lacked: readonly string[]): Required<RestoredLed
 });
 const LEDGER_PARTS = [
   ...BOOK_PARTS,
-  ...(['transit', 'openings', 'symbol', 'books', 'covariance', 'firstFills'] as const),
+  ...(['unopened', 'transit', 'openings', 'symbol', 'books', 'covariance', 'firstFills'] as const),
 ] satisfies (keyof RestoredLedger)[];
 
 const checkpointWith = (of: Values, lacked: readonly string[]): Required<LedgerCheckpoint> => ({
