@@ -3,6 +3,7 @@ import {
   describeRow,
   pairOrNull,
   type Engine,
+  type Exchange,
   type Order,
   type Outcome,
   type OwnTrade,
@@ -125,7 +126,8 @@ export type RowJudgment = Omit<OwnOrders, 'book'> & {
   readonly isZero?: (currency: string) => boolean;
   /**
    * Returns whether the ledger contains a currency; `true` before the ledger is opened. If absent, every currency is
-   * accepted as a fee currency.
+   * accepted as a fee currency: an exchange that lists only some balances may charge fees in a currency that the
+   * account received after the opening.
    */
   readonly hasCurrency?: (currency: string) => boolean;
   /** Called for each omitted row, at every read. */
@@ -136,11 +138,18 @@ export type RowJudgment = Omit<OwnOrders, 'book'> & {
  * Returns the data for judging rows from the engine's orders and ledger. Reports about omitted rows become warnings in
  * the log.
  */
-export const judgmentBy = (instance: string, engine: Engine, log: Log): RowJudgment => ({
+export const judgmentBy = (
+  instance: string,
+  engine: Engine,
+  log: Log,
+  { listsAllBalances }: Pick<Exchange, 'listsAllBalances'>,
+): RowJudgment => ({
   instance,
   ownsOid: oid => ownsOid(engine.liveOrders, oid),
   oidOf: id => engine.order(id)?.oid ?? null,
   isZero: currency => engine.account.total(currency) === 0n,
-  hasCurrency: currency => !engine.account.isOpen || engine.account.totals.has(currency),
+  ...(listsAllBalances === true && {
+    hasCurrency: (currency: string) => !engine.account.isOpen || engine.account.totals.has(currency),
+  }),
   onLeftOut: new RowWarnings(log).leftOut,
 });

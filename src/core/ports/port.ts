@@ -193,6 +193,8 @@ export type ExchangeLimits = {
  */
 export interface Exchange {
   readonly limits: ExchangeLimits;
+  /** Whether the balances have a row for every currency of the exchange; absent if not. */
+  readonly listsAllBalances?: true;
   availableBooks(): Promise<Outcome<readonly AvailableBook[]>>;
   orderBook(book: string, aggregate?: boolean): Promise<Outcome<BookSnapshot>>;
   trades(book: string, page?: Page): Promise<Outcome<readonly PublicTrade[]>>;

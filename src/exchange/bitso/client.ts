@@ -56,6 +56,8 @@ export function exchangeClient(options: ClientOptions): Client {
   });
   return {
     limits: PAGES,
+    // Source: rest-api 4.9.
+    listsAllBalances: true,
     ...market(ask),
     ...orders(ask),
     ...account(ask),

@@ -214,7 +214,7 @@ export class Run {
     this.#run = run;
     const tids = opening.kind === 'restored' ? opening.tids : [];
     const uncounted = opening.kind === 'restored' ? state.journal.leftovers.uncounted : [];
-    const [overlapMs, judgment] = [timing.tradeReportDelayMaxMs, judgmentBy(bot.instance, engine, log)];
+    const [overlapMs, judgment] = [timing.tradeReportDelayMaxMs, judgmentBy(bot.instance, engine, log, exchange)];
     const { others = [] } = options;
     const otherBooks = others.map(({ book }) => book);
     this.#reads = new Reads(
