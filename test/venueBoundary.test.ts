@@ -56,7 +56,7 @@ const KRAKEN_WORDS: typeof WORDS = [
   ],
   ['a text of its errors', /E(?:Order|API|General|Service|Query|Trade|Funding|Auth|Account|Session|BM):/, /^$/],
   ['a field of its requests', /\b(?:cl_ord_id|oflags|timeinforce|closetime|consolidate_taker)\b/, /^$/],
-  ['a path', /(?:Add|Cancel|Open|Closed|Query)Orders?\b'|TradesHistory|BalanceEx/, /^$/],
+  ['a path', /(?:Add|Cancel|Open|Closed|Query)Orders?\b'|TradesHistory|BalanceEx|GetApiKeyInfo/, /^$/],
   ['a name of a currency', /['"`](?:XXBT|ZUSD|XBT(?:\/USD)?|XDG)['"`]/, /^$/],
   // Without regard to case; the embedded exchange has a function of the same name.
   [

@@ -372,7 +372,11 @@ export async function oneAccountProblem(
       mayPass: false,
     };
   const [accountHere, accountThere] = [home.account, there?.account];
-  if (accountHere === undefined || accountThere === undefined) return null;
+  if (accountHere === undefined || accountThere === undefined)
+    return {
+      text: `elsewhere: cannot prove that the sections exchange and elsewhere use two accounts at ${name}, because ${name} does not show which account a key belongs to; hedge on another exchange, or remove hedge.elsewhere`,
+      mayPass: false,
+    };
   const own = await repeatIfUnknown(() => accountHere.id());
   const other = await repeatIfUnknown(() => accountThere.id());
   for (const [section, read] of Object.entries({ exchange: own, elsewhere: other })) {

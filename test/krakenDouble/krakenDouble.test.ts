@@ -102,6 +102,21 @@ describe('the client', () => {
     await other.close();
   });
 
+  test('the account of the key has an id, and exactly its own trades', async () => {
+    const account = client.account!;
+    expect(done(await account.id())).toMatch(/^AA\w\w \w{4} \w{4} \w{4}$/);
+    double.exchange.house('sell', '30000', '0.02');
+    await client.place(order({ timeInForce: 'immediate or cancel' }));
+    await client.place(order({ timeInForce: 'immediate or cancel' }));
+    const trades = done(await client.userTrades({ sort: 'asc' }));
+    expect(trades.length).toBe(2);
+    for (const { tid } of trades) {
+      expect(done(await account.hasTrade(tid))).toBe(true);
+      expect(done(await account.hasTrade(String(BigInt(tid) + 1n)))).toBe(false);
+    }
+    expect(await account.hasTrade('7')).toMatchObject({ kind: 'refused', code: 'not-sent' });
+  });
+
   test('a long origin id comes back as it was', async () => {
     const originId = 'marketmake-217905022-9876543';
     const { oid } = done(await client.place(order({ originId })));

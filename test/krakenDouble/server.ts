@@ -16,6 +16,12 @@ export type DoubleFault =
   | { readonly kind: 'page'; readonly status: number; readonly body: string; readonly executes?: boolean }
   | { readonly kind: 'error'; readonly text: string };
 
+/** Returns the public id of an account. */
+function accountIdOf(owner: string): string {
+  const digits = createHash('sha256').update(owner).digest('hex').toUpperCase();
+  return `AA${digits.slice(0, 2)} ${digits.slice(2, 6)} ${digits.slice(6, 10)} ${digits.slice(10, 14)}`;
+}
+
 type Fields = Readonly<Record<string, string>>;
 type Subscriber = {
   readonly socket: WebSocket;
@@ -152,6 +158,8 @@ export class KrakenDouble {
         return exchange.tradesHistory(owner, fields);
       case 'QueryTrades':
         return exchange.queryTrades(owner, fields);
+      case 'GetApiKeyInfo':
+        return { apiKey: owner, iban: accountIdOf(owner) };
       case 'BalanceEx':
         return exchange.balancesOf(owner);
       case 'TradeVolume':

@@ -7,6 +7,8 @@ import { loadConfig, type Config } from '../../src/config.ts';
 import { Secret, VirtualClock, type Outcome } from '../../src/core/index.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { assertTwoAccounts, oneAccountProblem } from '../../src/wiring/place.ts';
+import { VENUES } from '../../src/wiring/venueRegistry.ts';
+import { clientOn, endOf, listAnswer } from '../exchange/everyVenue.ts';
 
 /** Configuration of hedges from one book of Bitso to another. */
 function oneVenueConfig(change: (tree: Record<string, Record<string, unknown>>) => void = () => undefined): Config {
@@ -98,4 +100,51 @@ test('is refused only with hedges there, so a reload that adds the hedges is ref
 test('puntas check refuses it before any request', async () => {
   const read = check(oneVenueConfig(), accessOf('a', 'a'), new VirtualClock(), 1, undefined);
   await expect(read).rejects.toThrow('both sections use one account at bitso; every hedge would count twice');
+});
+
+/** Answers with an account number, by exchange. */
+const ACCOUNTS: Readonly<Record<string, (n: number) => object>> = {
+  bitso: n => ({ success: true, payload: { client_id: String(n), status: 'active' } }),
+  binance: n => ({ uid: n, balances: [] }),
+  kraken: n => ({ error: [], result: { iban: `AA0${n} N84G WOAK NMOI` } }),
+};
+const pairs = VENUES.flatMap(home => VENUES.map(there => ({ home, there })));
+
+test.each(pairs)(
+  'with keys of $home.name and $there.name, one account is refused by every client, and two accounts are not',
+  async ({ home, there }) => {
+    const config = oneVenueConfig(tree => {
+      tree['exchange'] = { ...tree['exchange'], venue: home.name };
+      tree['elsewhere'] = { ...tree['elsewhere'], venue: there.name };
+    });
+    for (const [here, other] of [
+      [1, 2],
+      [1, 1],
+    ] as const) {
+      const clientOf = (venue: typeof home, n: number) =>
+        clientOn(venue, request =>
+          Promise.resolve(
+            listAnswer(request) ?? { status: 200, headers: {}, body: JSON.stringify(ACCOUNTS[venue.name]!(n)) },
+          ),
+        );
+      const [own, placed] = [clientOf(home, here), clientOf(there, other)];
+      const reading = oneAccountProblem(config, accessOf('a', 'b', there.name), own.client, placed.client);
+      await Promise.all([endOf(own.clock, reading), endOf(placed.clock, reading)]);
+      const problem = await reading;
+      expect(problem === null).toBe(home !== there || here !== other);
+      if (problem !== null) expect(problem.text).toContain(`at ${home.name}, which the section exchange also uses`);
+    }
+  },
+);
+
+test('two keys at an exchange that does not show the account of a key are refused', async () => {
+  for (const [home, there] of [
+    [{}, {}],
+    [numbered('1'), {}],
+    [numbered('1'), undefined],
+  ] as const)
+    expect(await oneAccountProblem(oneVenueConfig(), accessOf('a', 'b'), home, there)).toEqual({
+      text: 'elsewhere: cannot prove that the sections exchange and elsewhere use two accounts at bitso, because bitso does not show which account a key belongs to; hedge on another exchange, or remove hedge.elsewhere',
+      mayPass: false,
+    });
 });

@@ -1,9 +1,11 @@
 /**
- * Private endpoints of the account: balances, fees and own trades. Sources: docs.kraken.com/api/docs/rest-api,
- * get-extended-balance, get-trade-volume, get-trade-history and get-trades-info.
+ * Private endpoints of the account: its id, balances, fees and own trades. Sources: docs.kraken.com/api/docs/rest-api,
+ * get-extended-balance, get-trade-volume, get-trade-history and get-trades-info; of the id,
+ * docs.kraken.com/api-reference/account-data/get-api-key-info.
  */
 import {
   byTradeNumber,
+  describeRow,
   moneyOf,
   type Balance,
   type BookFee,
@@ -14,6 +16,7 @@ import {
 } from '../../../core/index.ts';
 import type { KrakenAsk } from '../wire/protocol.ts';
 import {
+  accountIdOf,
   krakenBalances,
   krakenFees,
   listedTrades,
@@ -42,6 +45,8 @@ const FEE_BOOKS_MAX = 50;
  * last trade of this call.
  */
 export const TRADES_PER_CALL_MAX = 200;
+
+const TID = /^\d{13,26}$/;
 
 type Trades = Outcome<readonly OwnTrade[]>;
 type Lookups = Pick<ReturnType<typeof orderEndpoints>, 'byOids' | 'byOriginIds'>;
@@ -92,7 +97,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     if (listing.kind !== 'done') return listing;
     if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= most))
       return argumentRefused('limit', `1 to ${most}`, limit);
-    if (marker !== undefined && !/^\d{13,26}$/.test(marker))
+    if (marker !== undefined && !TID.test(marker))
       return argumentRefused('marker', 'a trade id of 13 to 26 digits', marker);
     if (marker !== undefined && sort === 'desc') return argumentRefused('sort', 'asc with a marker', sort);
     const since = marker === undefined ? {} : { start: String(Math.floor(timeOfTid(marker) / 1_000) - 1) };
@@ -186,7 +191,21 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     return found.kind === 'done' ? found.value.map(({ oid }) => oid) : found;
   }
 
-  return { balances: accountBalances, fees: accountFees, userTrades, orderTrades };
+  async function hasTrade(tid: string): Promise<Outcome<boolean>> {
+    if (!TID.test(tid)) return argumentRefused('tid', 'a trade id of 13 to 26 digits', tid);
+    const found = await userTrades({ marker: String(BigInt(tid) - 1n), sort: 'asc', limit: 1 });
+    if (found.kind !== 'done') return found;
+    const [row] = found.unreadable ?? [];
+    if (found.value.some(trade => trade.tid === tid)) return { kind: 'done', value: true };
+    return row === undefined
+      ? { kind: 'done', value: false }
+      : { kind: 'unknown', reason: `TradesHistory: ${describeRow(row)}` };
+  }
+
+  return {
+    ...{ balances: accountBalances, fees: accountFees, userTrades, orderTrades },
+    account: { id: () => ask(privateQuery('GetApiKeyInfo', {}, accountIdOf)), hasTrade },
+  };
 }
 
 const FEE_IN_BASE =

@@ -177,6 +177,16 @@ function balance(currency: string, of: Row): Balance {
   return { currency, total, locked, available: textOfMoney(available as Money) };
 }
 
+/** Form of the public id of an account. Each subaccount has an id of its own. */
+const ACCOUNT_ID = /^AA[\dA-Z]{2}(?: [\dA-Z]{4}){3}$/;
+
+/** Reads the public id of the key's account. Source: docs.kraken.com/api-reference/account-data/get-api-key-info. */
+export function accountIdOf(result: unknown): string {
+  const id = text(row(result, 'result'), 'iban');
+  if (!ACCOUNT_ID.test(id)) throw fault('iban', 'a public account id', id);
+  return id;
+}
+
 /** Reads the account's fee rates and its 30-day volume. Source: docs.kraken.com/api/docs/rest-api/get-trade-volume. */
 export const krakenFees =
   (pairs: readonly KrakenPair[]) =>
