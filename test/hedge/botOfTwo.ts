@@ -1,6 +1,8 @@
 /** A bot whose only way to hedge is another exchange, through the client that ships, and the exchanges of which it can be. */
 import {
+  amountExact,
   moneyOf,
+  priceExact,
   randomOf,
   Secret,
   textOfMoney,
@@ -15,10 +17,11 @@ import {
   type VenueClient,
   type WireRequest,
 } from '../../src/core/index.ts';
-import { exchangeClient, kraken } from '../../src/exchange/index.ts';
+import { binanceSpot, exchangeClient, kraken } from '../../src/exchange/index.ts';
 import { ElsewhereDesk, Hedger, hedgeViewOf, mayStillExecute } from '../../src/hedge/index.ts';
 import { ledgerOf, textOfLedger } from '../../src/live/recording/ledgerText.ts';
-import type { Respond } from '../../src/sandbox/index.ts';
+import { createSecondExchange, type Respond } from '../../src/sandbox/index.ts';
+import { SECOND_BOOKS } from '../../src/sandbox/binance/binanceExchange.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
 import { KrakenDouble } from '../krakenDouble/server.ts';
@@ -46,6 +49,11 @@ export type There = {
   readonly balances: () => ReadonlyMap<string, Money>;
   /** Fees that the bot has paid, by currency. */
   readonly fees: () => ReadonlyMap<string, Money>;
+  /**
+   * The bot receives a third currency and pays its fees in it from the first call on; absent if the exchange has no such
+   * fees.
+   */
+  readonly payInThird?: () => void;
 };
 
 const summed = (rows: readonly (readonly [currency: string, fee: bigint])[]): ReadonlyMap<string, Money> => {
@@ -71,6 +79,46 @@ export function embeddedThere(): There {
     offer: (side, price, amount) => void maker.limit('btc_usd', side, price, amount),
     balances: () => new Map([...account().balances].map(([currency, { total }]) => [currency, total])),
     fees: () => summed(account().trades.map(({ feeCurrency, fee }) => [feeCurrency, fee])),
+  };
+}
+
+/** Binance's client against the second embedded exchange, whose list of trades is late. */
+export function binanceThere(): There {
+  const clock = new VirtualClock(1_790_000_000_000);
+  const books = SECOND_BOOKS.filter(({ book }) => /^(?:btc|bnb)_usdt$/.test(book));
+  const exchange = createSecondExchange({
+    ...{ clock, switches: { tradeRecordDelayMs: 400 } },
+    books: books.map(rules => ({ ...rules, book: rules.book.replace('usdt', 'usd') })),
+  });
+  const own = exchange.openAccount({ balances: { btc: '500', usd: '20000000' } });
+  const house = (book: string, side: Side, price: string, amount: string) => {
+    const place = exchange.marketplace(book);
+    place.place(side, priceExact(place.instrument, price)!, amountExact(place.instrument, amount)!, 'GTC');
+  };
+  house('bnb_usd', 'buy', '599', '1000');
+  house('bnb_usd', 'sell', '601', '1000');
+  const account = () => exchange.truth().accounts.get(own.id)!;
+  return {
+    ...{ clock, exchange, instrument: exchange.venue.books.get('btc_usd')!.instrument },
+    connect: (_, transport) =>
+      binanceSpot.connect({
+        ...{ clock, transport, random: randomOf(1), restUrl: binanceSpot.restUrl('http://double'), deadlineMs: 2_000 },
+        ...{ book: 'btc_usd', budgets: { public: 6_000, private: 6_000 } },
+        credentials: { key: own.key, secret: new Secret(own.secret), nonceAbove: 0n, durable: unstored },
+      }),
+    orderIn: ({ method, target, body }) =>
+      method === 'POST' && target.startsWith('/api/v3/order')
+        ? new URLSearchParams(`${target.split('?')[1] ?? ''}&${body}`).get('newClientOrderId')
+        : null,
+    isBookRead: ({ target }) => target.includes('/depth'),
+    offer: (side, price, amount) => house('btc_usd', side, price, amount),
+    balances: () => new Map([...account().balances].map(([currency, { total }]) => [currency, total])),
+    fees: () => summed(account().trades.map(({ feeCurrency, fee }) => [feeCurrency, fee])),
+    payInThird: () => {
+      if (exchange.switches.bnbFees === 'on') return;
+      exchange.venue.deposit(exchange.venue.accounts.get(own.id)!, 'bnb', moneyOf('50'));
+      exchange.set({ bnbFees: 'on' });
+    },
   };
 }
 

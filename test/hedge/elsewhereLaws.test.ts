@@ -9,7 +9,7 @@ import { CheckBackoff } from '../../src/hedge/checkBackoff.ts';
 import { isOver } from '../../src/hedge/index.ts';
 import type { Fate } from '../live/inProcess.ts';
 import { isMany, runsOf } from '../many.ts';
-import { BAND, BotOfTwo, embeddedThere, krakenThere, LOTS } from './botOfTwo.ts';
+import { BAND, binanceThere, BotOfTwo, embeddedThere, krakenThere, LOTS } from './botOfTwo.ts';
 
 const worlds = fc.record({
   lots: fc.constantFrom(-LOTS, LOTS),
@@ -18,7 +18,7 @@ const worlds = fc.record({
     fc.record({
       ms: fc.constantFrom(500, 1_000, 4_000, 20_000),
       fate: fc.constantFrom<Fate>('arrives', 'arrives', 'not sent', 'lost', 'unanswered', { heldMs: 9_000 }),
-      what: fc.constantFrom('none', 'none', 'dies', 'disk is full', 'halted', 'cannot look', 'more', 'fills'),
+      what: fc.constantFrom('none', 'none', 'dies', 'disk is full', 'halted', 'cannot look', 'more', 'fills', 'third'),
       lots: fc.integer({ min: 1, max: LOTS }),
     }),
     { maxLength: 10 },
@@ -29,6 +29,7 @@ test.each([
   ['the embedded exchange', embeddedThere, 60_000],
   // Its lowest tier has one private request in 3 s.
   ['Kraken', krakenThere, 240_000],
+  ['Binance', binanceThere, 60_000],
 ] as const)(
   'an order at %s is on disk before it leaves, leaves once, moves inventory only towards its target, and both ledgers are exact',
   async (_, opened, settledMs) => {
@@ -53,6 +54,7 @@ test.each([
           bot.mayAct = what !== 'halted';
           if (what === 'more') offer();
           if (what === 'dies') bot.live();
+          if (what === 'third') there.payInThird?.();
           await bot.passes(ms);
           expect(bot.hedger.rows.filter(row => !isOver(row)).length).toBeLessThanOrEqual(1);
           // Inventory and the open order together never pass the target.
@@ -70,8 +72,11 @@ test.each([
         expect(bot.hedger.rows.filter(row => !isOver(row))).toEqual([]);
         const causes = [...bot.desk.engine.ledger([])!.causes].filter(([name]) => isAtPlace(name, 'there'));
         const ledger = new Map(causes.map(([name, row]) => [name.split('@')[0]!, sumOfCauses(row)]));
+        // A currency that arrived later is in the ledger from the first fee in it.
+        const isBooked = (currency: string) => ['btc', 'usd'].includes(currency) || there.fees().has(currency);
         for (const [currency, sum] of bot.balances)
-          expect([currency, ledger.get(currency) ?? 0n]).toEqual([currency, sum]);
+          if (isBooked(currency)) expect([currency, ledger.get(currency) ?? 0n]).toEqual([currency, sum]);
+        for (const currency of there.fees().keys()) if (currency === 'bnb') cameUp.add('fees in a third currency');
         const paid = causes.flatMap(([name, { fees }]) => (fees === 0n ? [] : [[name.split('@')[0]!, -fees] as const]));
         expect(new Map(paid)).toEqual(there.fees());
         expect(bot.desk.engine.book.haltedBecause).toBeNull();
@@ -82,9 +87,43 @@ test.each([
       }),
       { ...runsOf(600, 12), seed: 17 },
     );
-    if (isMany) expect([...cameUp].toSorted()).toEqual(['completed', 'failed']);
+    const third = opened === binanceThere ? ['fees in a third currency'] : [];
+    if (isMany) expect([...cameUp].toSorted()).toEqual(['completed', 'failed', ...third]);
   },
 );
+
+test('the first fee in a currency that arrived after the opening is booked with what was held before, wherever the bot dies', async () => {
+  let diedOpen = 0;
+  for (const isLost of [false, true])
+    for (let diesAt = 0; diesAt <= 16; diesAt += 2) {
+      const bot = new BotOfTwo(LOTS, '0', '0', binanceThere());
+      const { there } = bot;
+      there.offer('buy', '50000', '20');
+      there.offer('sell', '50010', '20');
+      bot.look();
+      there.payInThird!();
+      // This read is settled and has the new currency.
+      bot.look();
+      if (isLost) bot.fate = 'unanswered';
+      for (let turn = 0; turn <= 20; turn++) {
+        if (isLost && bot.sent.length > 0) bot.fateOfLook = 'lost';
+        if (turn === diesAt) {
+          if (bot.hedger.rows.some(row => row.elsewhere !== undefined && !isOver(row))) diedOpen++;
+          bot.live();
+        }
+        await bot.passes(300, 300);
+      }
+      Object.assign(bot, { fate: 'arrives', fateOfLook: 'arrives' });
+      await bot.passes(60_000, 2_000);
+      const { engine } = bot.desk;
+      expect([isLost, diesAt, engine.book.haltedBecause, engine.elsewhere!.view.differences()]).toEqual([
+        ...[isLost, diesAt, null, []],
+      ]);
+      expect(there.fees().get('bnb')).toBeGreaterThan(0n);
+      expect(engine.elsewhere!.view.total('bnb@there')).toBe(bot.balances.get('bnb'));
+    }
+  expect(diedOpen).toBeGreaterThan(3);
+});
 
 test('inventory below the minimum value of a hedge there leaves no row and no write to disk; above it, one hedge follows', async () => {
   for (const sign of [1, -1]) {
