@@ -14,8 +14,18 @@ import {
   type ParameterChange,
 } from './approvals.ts';
 import type { ApiAccess } from './apiRoutes.ts';
-import { BOOK_PATTERN, PAUSE_MINUTES_MAX } from './apiSchemas.ts';
+import { BOOK_PATTERN } from './apiSchemas.ts';
 import type { CallerRole } from '../guard/index.ts';
+import {
+  isCost,
+  isReasonTooShort,
+  NAME_MAX,
+  PARAMETER_KEY,
+  PARAMETER_MAX,
+  PARAMETER_VALUE,
+  PAUSE_MINUTES_MAX,
+  REASON_MAX,
+} from './page/bounds.ts';
 import type { ShownSession } from './page/view.ts';
 
 export const POSTED = [
@@ -45,9 +55,6 @@ export const openAccess: RequestAccess = {
       ? { role: 'anonymous' }
       : { code: 403, problem: 'no token is configured: console.viewerTokenFile, console.operatorTokenFile' },
 };
-
-const NAME_MAX = 40;
-const REASON = { min: 4, max: 500 };
 
 const KEY_HEADER = 'x-puntas-key';
 
@@ -285,15 +292,15 @@ function readProposal(body: unknown): ReadProposal {
 function requestOf(fields: Fields, names: readonly string[], by: string): ActionRequest | string {
   const { action, reason, minutes = null, costMax = null, book = null } = fields;
   if (typeof action !== 'string' || !names.includes(action)) return `expected one of ${names.join(', ')}`;
-  const why = typeof reason === 'string' ? cleaned(reason, REASON.max) : '';
-  if ([...why.replace(/\s/g, '')].length < REASON.min) return 'enter the reason in a few words, for the record';
+  const why = typeof reason === 'string' ? cleaned(reason, REASON_MAX) : '';
+  if (isReasonTooShort(why)) return 'enter the reason in a few words, for the record';
   const isSpan =
     typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= PAUSE_MINUTES_MAX;
   if (minutes !== null && (action !== 'pause' || !isSpan))
     return action === 'pause'
       ? `minutes: expected a whole number from 1 to ${PAUSE_MINUTES_MAX}, or an empty field`
       : 'a number of minutes is only valid for a pause';
-  const isSum = typeof costMax === 'string' && /^\d{1,15}(?:\.\d{1,8})?$/.test(costMax) && /[1-9]/.test(costMax);
+  const isSum = typeof costMax === 'string' && isCost(costMax);
   if ((action === 'flatten') !== isSum || (costMax !== null && !isSum))
     return action === 'flatten'
       ? 'enter the maximum total cost, fees included, like 250.50'
@@ -311,9 +318,9 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
 
 /** Returns the change of a parameter, or a message for the operator if a field is invalid. */
 function requestedChange({ key, value, digest }: Fields): ParameterChange | string {
-  if (typeof key !== 'string' || !/^[\w.]{1,100}$/.test(key)) return 'choose the parameter to change';
-  if (value !== null && (typeof value !== 'string' || !/^[ -~]{1,100}$/.test(value)))
-    return 'enter the new value: 1 to 100 printable ASCII characters';
+  if (typeof key !== 'string' || !PARAMETER_KEY.test(key)) return 'choose the parameter to change';
+  if (value !== null && (typeof value !== 'string' || !PARAMETER_VALUE.test(value)))
+    return `enter the new value: 1 to ${PARAMETER_MAX} printable ASCII characters`;
   if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest))
     return 'the list of parameters is missing; close this dialog and open it again';
   return { key, value, digest };

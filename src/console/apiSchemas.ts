@@ -3,6 +3,15 @@
  * schemas, and the OpenAPI document is generated from them.
  */
 import type { Role } from './access.ts';
+import {
+  NAME_MAX,
+  PARAMETER_KEY,
+  PARAMETER_VALUE,
+  PAUSE_MINUTES_MAX,
+  REASON_MAX,
+  REASON_MIN,
+  RECORDED_NAME_MAX,
+} from './page/bounds.ts';
 
 /** JSON Schema, as OpenAPI 3.1 and the server's validator read it. */
 export type ApiSchema = Readonly<Record<string, unknown>>;
@@ -52,16 +61,14 @@ export const SUMMARY_PATH = `${API_BASE}/summary`;
 export const FILLS_MAX = 1_000;
 /** Maximum number of events of one answer. */
 export const API_EVENTS_MAX = 500;
-/** Maximum length of a pause, in minutes: one week. */
-export const PAUSE_MINUTES_MAX = 10_080;
 
 const day = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'UTC day, like 2026-11-01' };
 const said = {
-  reason: { type: 'string', minLength: 4, maxLength: 500, description: 'Reason, for the record' },
+  reason: { type: 'string', minLength: REASON_MIN, maxLength: REASON_MAX, description: 'Reason, for the record' },
   by: {
     type: 'string',
     minLength: 1,
-    maxLength: 40,
+    maxLength: NAME_MAX,
     description: 'Name of the operator, for the record; not verified',
   },
 };
@@ -85,7 +92,7 @@ const asked = {
   agent: {
     type: 'string',
     minLength: 1,
-    maxLength: 60,
+    maxLength: RECORDED_NAME_MAX,
     description: 'Name of the agent, for the record; not verified',
   },
   minutes: { ...minutes, description: 'Duration of a pause in minutes; if omitted, the pause ends by resume' },
@@ -99,10 +106,10 @@ const body = (properties: Readonly<Record<string, ApiSchema>>, required: readonl
 });
 const lines = { type: 'array', items: { type: 'string' }, description: 'Sentences for the operator' };
 const change = {
-  key: { type: 'string', pattern: '^[\\w.]{1,100}$', description: 'Key, like strategy.halfSpreadBps' },
+  key: { type: 'string', pattern: PARAMETER_KEY.source, description: 'Key, like strategy.halfSpreadBps' },
   value: {
     type: ['string', 'null'],
-    pattern: '^[ -~]{1,100}$',
+    pattern: PARAMETER_VALUE.source,
     description: 'New value as text; null removes the key',
   },
   digest: {

@@ -1,4 +1,5 @@
 /** HTML and additional CSS of the fleet page. */
+import { NAME_MAX } from './page/bounds.ts';
 
 /** Complete HTML file, without any external content. */
 export const FLEET_DOCUMENT = `<!doctype html>
@@ -16,7 +17,7 @@ export const FLEET_DOCUMENT = `<!doctype html>
 <header><div id="head"></div><div class="tools"><input id="search" type="search" placeholder="search" aria-label="search" autocomplete="off"><button id="theme" type="button">light / dark</button></div></header>
 <main>
 <div id="warnings" role="status"></div>
-<form id="login" hidden><label>Your name <input id="who" autocomplete="username" maxlength="40"></label> <label>Viewer token <input id="token" type="password" autocomplete="current-password" required></label> <button type="submit">Log in</button> <span id="login-problem" class="bad" role="alert"></span></form>
+<form id="login" hidden><label>Your name <input id="who" autocomplete="username" maxlength="${NAME_MAX}"></label> <label>Viewer token <input id="token" type="password" autocomplete="current-password" required></label> <button type="submit">Log in</button> <span id="login-problem" class="bad" role="alert"></span></form>
 <div id="sums"></div>
 <section class="panel" aria-label="bots"><div id="bots"></div></section>
 </main>

@@ -1,30 +1,28 @@
 /**
  * Reasons and names from an operator: cleaned before they reach a file, a log or a page, and rejected if meaningless.
  */
+import { isReasonTooShort, REASON_MAX, RECORDED_NAME_MAX } from '../console/page/bounds.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
-const REASON_MIN = 4;
-const REASON_MAX = 500;
-const BY_MAX = 60;
-
 /**
- * Returns a reason as it is stored: one line, without control characters, of at most 500 characters. `canBeEmpty` is
- * whether an empty reason is accepted. `what` names the required content, for the error.
- * @throws UsageError if the reason has fewer than four visible characters.
+ * Returns a reason as it is stored: one line, without control characters, of at most `REASON_MAX` characters.
+ * `canBeEmpty` is whether an empty reason is accepted. `what` names the required content, for the error.
+ * @throws UsageError if the reason has fewer than `REASON_MIN` visible characters.
  */
 export function checkedReason(reason: string, { canBeEmpty = false, what = 'why' } = {}): string {
   const kept = cleaned(reason, REASON_MAX);
-  if (visible(kept) < REASON_MIN && !(canBeEmpty && kept === ''))
+  if (isReasonTooShort(kept) && !(canBeEmpty && kept === ''))
     throw new UsageError(`--reason: expected a few words that say ${what}, for the record`);
   return kept;
 }
 
 /**
- * Returns the operator's name as it is stored: one line, without control characters, of at most 60 characters.
+ * Returns the operator's name as it is stored: one line, without control characters, of at most
+ * `RECORDED_NAME_MAX` characters.
  * @throws UsageError if the name is empty.
  */
 export function checkedBy(by: string): string {
-  const kept = cleaned(by, BY_MAX);
+  const kept = cleaned(by, RECORDED_NAME_MAX);
   if (kept === '') throw new UsageError('--by: expected the name of the operator, found no readable text');
   return kept;
 }
@@ -35,5 +33,3 @@ export function checkedBy(by: string): string {
  */
 const cleaned = (text: string, max: number): string =>
   [...text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, max).join('').trim();
-
-const visible = (text: string): number => [...text.replaceAll(/\s/gu, '')].length;

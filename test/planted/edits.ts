@@ -6789,7 +6789,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'recent points over two runs have no limit',
     file: 'src/app/console/runHistory.ts',
-    from: '...this.#recent].slice(-RECENT_MAX)',
+    from: '...this.#recent].slice(-RECENT_POINTS_MAX)',
     to: '...this.#recent]',
     test: 'test/app/console/runHistory.test.ts',
     title: 'of more recent points than 900 the newest are kept, in one run and over two',

@@ -1,4 +1,5 @@
 /** Operator's actions on a bot, running or not. Commands and console share names, texts and journal of the actions. */
+import { isCost, PARAMETER_MAX, PARAMETER_VALUE } from '../../console/page/bounds.ts';
 import type { Millis } from '../../core/index.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -92,9 +93,6 @@ export type ActionPreview = { readonly lines: readonly string[] };
 /** Result of an action. `refused`: the action was not executed, or only in part; `lines` then states the reason. */
 export type ActionEnd = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
 
-/** Maximum length of a parameter's key and of its value, in characters. */
-export const PARAMETER_MAX = 100;
-
 /**
  * Returns the request with a normalized reason and name: no control characters, no outer spaces, limited length.
  * @throws UsageError if a field would be unclear in the record.
@@ -104,21 +102,19 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
   const by = checkedBy(ask.by);
   if (ask.action === 'pause' && ask.untilMs !== undefined && !(ask.untilMs > now))
     throw new UsageError('--for: expected a duration like 30m; the requested pause would already be over');
-  if (ask.action === 'flatten' && !isSum(ask.costMax))
+  if (ask.action === 'flatten' && !isCost(ask.costMax))
     throw new UsageError(
       `--max-cost: expected the maximum total cost in quote currency, like 250.50; found ${JSON.stringify(ask.costMax)}`,
     );
   if (ask.action === 'set' && !isParameter(ask))
     throw new UsageError(
-      'expected a key of at most 100 characters, and a new value of 1 to 100 printable ASCII characters',
+      `expected a key of at most ${PARAMETER_MAX} characters, and a new value of 1 to ${PARAMETER_MAX} printable ASCII characters`,
     );
   return { ...ask, reason, by };
 }
 
 const isParameter = ({ key, value }: SetAsk): boolean =>
-  key.length <= PARAMETER_MAX && (value === null || (value.length <= PARAMETER_MAX && /^[\x20-\x7e]+$/.test(value)));
-
-const isSum = (text: string): boolean => /^\d{1,15}(?:\.\d{1,8})?$/.test(text) && /[1-9]/.test(text);
+  key.length <= PARAMETER_MAX && (value === null || PARAMETER_VALUE.test(value));
 
 /**
  * Returns the state directory of a bot.

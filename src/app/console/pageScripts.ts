@@ -11,6 +11,7 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
   const own = [
     'main',
     'access',
+    'bounds',
     'dialogs',
     'lines',
     'streamWatch',

@@ -18,14 +18,20 @@ import {
   type ProfitSinceOpening,
   type Snapshot,
 } from '../../core/index.ts';
-import type { ConsoleHistory, ShownChange, ShownEvent, ShownFill, SideMarkout } from '../../console/index.ts';
+import {
+  RECENT_POINTS_MAX,
+  type ConsoleHistory,
+  type ShownChange,
+  type ShownEvent,
+  type ShownFill,
+  type SideMarkout,
+} from '../../console/index.ts';
 import type { ConfigChange } from '../../config.ts';
 import type { Log } from '../../live/log.ts';
 import { logEvent } from '../../messages/eventLog.ts';
 import { RunTotals } from '../run/runTotals.ts';
 import { unnotedChange } from './history/configHistory.ts';
 
-const RECENT_MAX = 900;
 const WHOLE_MAX = 1_200;
 const EVENTS_MAX = 200;
 const HOURS_MAX = 1_000;
@@ -87,7 +93,7 @@ export class RunHistory {
     // Points of an earlier run that are later than this run's start are dropped, so that after a clock correction no
     // line goes back in time.
     const before = ([at = 0]: readonly number[]): boolean => at < (this.#startedAt ?? Infinity);
-    this.#recent = [...earlier.#recent.filter(before), ...this.#recent].slice(-RECENT_MAX);
+    this.#recent = [...earlier.#recent.filter(before), ...this.#recent].slice(-RECENT_POINTS_MAX);
     this.#wholeStep = Math.max(this.#wholeStep, earlier.#wholeStep);
     this.#whole = [...earlier.#whole.filter(before), ...this.#whole];
     this.#thin();
@@ -224,7 +230,7 @@ export class RunHistory {
   #sample(at: Millis): void {
     const point = [...this.point(at)];
     this.#recent.push(point);
-    if (this.#recent.length > RECENT_MAX) this.#recent.shift();
+    if (this.#recent.length > RECENT_POINTS_MAX) this.#recent.shift();
     if (at - (this.#whole.at(-1)?.[0] ?? -Infinity) < this.#wholeStep) return;
     this.#whole.push(point);
     this.#thin();

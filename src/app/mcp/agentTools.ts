@@ -1,8 +1,9 @@
 /** Tools of an agent. They read, preview and propose; no tool executes an action. */
 import { z } from 'zod';
 import { loadConfig, withFileIn } from '../../config.ts';
-import { PAUSE_MINUTES_MAX } from '../../console/index.ts';
+import { PAUSE_MINUTES_MAX, REASON_MAX, REASON_MIN } from '../../console/index.ts';
 import { BOOK_NAME } from '../../core/index.ts';
+import { YAML_LENGTH_MAX } from '../../config/text/yamlText.ts';
 import { PROPOSED_ACTIONS } from '../../live/mailbox/kinds.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
 import { isBookAction } from '../actions/actions.ts';
@@ -29,9 +30,6 @@ export type AgentToolsOptions = {
   /** Name of the agent in proposals. */
   readonly agent: string;
 };
-
-/** Maximum number of characters of a configuration to check. */
-const YAML_MAX = 65_536;
 
 const none = z.strictObject({});
 const day = z
@@ -143,7 +141,7 @@ function ownTools({ backtest, pages }: AgentToolsOptions): readonly AgentTool[] 
     tool({
       ...{ name: 'check_configuration', title: 'Check a configuration' },
       description: 'Errors and warnings of a YAML configuration, given as text. Nothing is stored.',
-      schema: z.strictObject({ yaml: z.string().min(1).max(YAML_MAX) }),
+      schema: z.strictObject({ yaml: z.string().min(1).max(YAML_LENGTH_MAX) }),
       run: async ({ yaml }) => {
         const venues = VENUES.map(({ name }) => name);
         const loaded = loadConfig(yaml, 'configuration', venues);
@@ -171,7 +169,7 @@ function ownTools({ backtest, pages }: AgentToolsOptions): readonly AgentTool[] 
 }
 
 function proposalTools({ client, agent }: AgentToolsOptions): readonly AgentTool[] {
-  const reason = z.string().min(4).max(500).describe('Reason, for the person who decides');
+  const reason = z.string().min(REASON_MIN).max(REASON_MAX).describe('Reason, for the person who decides');
   return [
     tool({
       ...{ name: 'preview_action', title: 'Preview an action' },

@@ -5,6 +5,7 @@
 import {
   APPROVAL_MS,
   Approvals,
+  isReasonTooShort,
   PAUSE_MINUTES_MAX,
   type ActionOver,
   type ActionRequest,
@@ -268,7 +269,8 @@ function actionRequest(
   return {
     action,
     ...(book === undefined ? {} : { book }),
-    reason: reason === '' ? 'no reason given' : isTooShort(reason) ? `${reason} (no further reason)` : reason,
+    // A stop must not fail for its reason.
+    reason: reason === '' ? 'no reason given' : isReasonTooShort(reason) ? `${reason} (no further reason)` : reason,
     by: `Telegram ${user}${name === '' ? '' : ` (${name})`}`,
     minutes,
     costMax: null,
@@ -276,8 +278,6 @@ function actionRequest(
 }
 
 const DURATION = /^(\d{1,5})([mh])(?: (.*))?$/i;
-/** Whether `checkedReason` would refuse a reason as too short. A stop must not fail for its reason. */
-const isTooShort = (reason: string): boolean => [...reason.replaceAll(/\s/g, '')].length < 4;
 
 const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 const roundedSeconds = (ms: Millis): string => `${Math.round(ms / 1000)} s`;

@@ -1,7 +1,7 @@
 /** Schema and reader of the YAML of `puntas fleet`: the bots, their access, and the address of the page. */
 import { z } from 'zod';
 import { problemsOf, type Problem } from '../problems.ts';
-import { isOnThisMachine, port } from '../sections/values.ts';
+import { CURRENCY, HOST_NAME, isOnThisMachine, port } from '../sections/values.ts';
 import { readYaml } from '../text/yamlText.ts';
 
 /** Maximum number of bots of one page. */
@@ -9,7 +9,6 @@ const BOTS_MAX = 200;
 /** Default address of the fleet page. */
 const FLEET_DEFAULTS = { host: '127.0.0.1', port: 9_466 } as const;
 
-const HOST = /^[A-Za-z0-9.:-]{1,253}$/;
 const path = z
   .string()
   .max(4_096)
@@ -68,17 +67,17 @@ const bot = z
 export const fleetSchema = z.strictObject({
   currency: z
     .string()
-    .regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"')
+    .regex(CURRENCY, 'expected a currency like "mxn"')
     .describe('Currency of the total profit, like mxn.'),
   bots: z.array(bot).min(1).max(BOTS_MAX).describe('Bots of the page, at most 200.'),
   host: z
     .string()
-    .regex(HOST, 'expected a host name or address, like 127.0.0.1')
+    .regex(HOST_NAME, 'expected a host name or address, like 127.0.0.1')
     .default(FLEET_DEFAULTS.host)
     .describe('Listen address of the page.'),
   port: port.default(FLEET_DEFAULTS.port).describe('Port of the page; 0 selects a free port.'),
   allowedHosts: z
-    .array(z.string().regex(HOST, 'expected a host name, like desk.internal'))
+    .array(z.string().regex(HOST_NAME, 'expected a host name, like desk.internal'))
     .max(20)
     .default([])
     .describe('Further accepted Host headers, without port.'),

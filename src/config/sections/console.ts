@@ -1,9 +1,8 @@
 /** Keys of the console: its address, and the tokens for reading and acting. */
 import { z } from 'zod';
 import { ELSEWHERE } from './takesEffect.ts';
-import { port } from './values.ts';
+import { HOST_NAME, port } from './values.ts';
 
-const NAME = /^[A-Za-z0-9.:-]{1,253}$/;
 /**
  * Path of the file with a token. The patterns reject a token that is written in the YAML by mistake instead of a path.
  */
@@ -22,13 +21,13 @@ export const consoleKeys = z
     besideRun: z.boolean().default(true).describe('Whether puntas run also starts the console.'),
     host: z
       .string()
-      .regex(NAME, 'expected a host name or address, like 127.0.0.1')
+      .regex(HOST_NAME, 'expected a host name or address, like 127.0.0.1')
       .default(CONSOLE_DEFAULTS.host)
       .meta(ELSEWHERE)
       .describe('Listen address.'),
     port: port.default(CONSOLE_DEFAULTS.port).meta(ELSEWHERE).describe('Port; 0 selects a free port.'),
     allowedHosts: z
-      .array(z.string().regex(NAME, 'expected a host name, like desk.internal'))
+      .array(z.string().regex(HOST_NAME, 'expected a host name, like desk.internal'))
       .max(20)
       .default([])
       .meta(ELSEWHERE)

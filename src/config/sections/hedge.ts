@@ -1,13 +1,13 @@
 /** Configuration keys of hedging: when inventory is hedged, by which interfaces, and the maximum cost. */
 import { z } from 'zod';
 import { aboveZero, decimalText, sumOfMoney } from '../../../strategies/index.ts';
-import { balances, millis } from './values.ts';
+import { balances, CURRENCY, millis } from './values.ts';
 
 const bps = (fallback: number) => z.number().min(0).max(5_000).default(fallback);
 
 const routes = z.strictObject({
   via: z
-    .array(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency in lower case, like usd'))
+    .array(z.string().regex(CURRENCY, 'expected a currency in lower case, like usd'))
     .min(1)
     .max(3)
     .describe('Currencies to hedge through, like [usd]; each needs two quotes per check.'),

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { aboveZero } from '../../../strategies/index.ts';
-import { millis } from './values.ts';
+import { CURRENCY, millis } from './values.ts';
 
 export const limitKeys = z.strictObject({
   positionMax: aboveZero.describe(
@@ -37,7 +37,7 @@ export const haltKeys = z.strictObject({
   messagesPerMinute: perMinute(600).describe('Maximum placements and cancels per minute.'),
 });
 
-const currency = (example: string) => z.string().regex(/^[a-z0-9]{2,12}$/, `expected a currency like "${example}"`);
+const currency = (example: string) => z.string().regex(CURRENCY, `expected a currency like "${example}"`);
 
 /** Limits on all books of the account together. */
 export const accountLimits = z

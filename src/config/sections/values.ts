@@ -3,13 +3,18 @@ import { HOUR_MS, trimmedEnd } from '../../core/index.ts';
 import { z } from 'zod';
 import { decimalText } from '../../../strategies/index.ts';
 
+/** Currency in lower case. */
+export const CURRENCY = /^[a-z0-9]{2,12}$/;
+/** Host name or address, without a scheme. */
+export const HOST_NAME = /^[A-Za-z0-9.:-]{1,253}$/;
+
 /** Fee as a fraction; negative for a rebate. */
 export const signedRate = z
   .string()
   .regex(/^-?0(?:\.\d{1,8})?$/, 'expected a fraction in quotation marks, like "0.0005", or "-0.0001" for a rebate');
 
 export const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a fraction in quotation marks, like "0.0065"');
-export const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText);
+export const balances = z.record(z.string().regex(CURRENCY, 'expected a currency like "mxn"'), decimalText);
 /** Schema of whole milliseconds between `from` and `to`, both included. */
 export const millis = (from: number, to: number) => z.int().min(from).max(to);
 /**

@@ -1,12 +1,12 @@
 /** Keys of the webhook listener. */
 import { z } from 'zod';
 import { ELSEWHERE } from './takesEffect.ts';
-import { address, addressRange, port } from './values.ts';
+import { address, addressRange, HOST_NAME, port } from './values.ts';
 
 export const webhookKeys = z.strictObject({
   host: z
     .string()
-    .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
+    .regex(HOST_NAME, 'expected a host name or address, like 127.0.0.1')
     .default('127.0.0.1')
     .describe('Listen address for webhook deliveries, behind a TLS proxy.'),
   port: port.describe('Listen port for webhook deliveries; 0 selects a free port.'),

@@ -1,5 +1,6 @@
 /** Dialogs: login, and for each action its reason, preview, approval and result. */
 import { Access, type ShownOutcome, type ShownPreview } from './access.ts';
+import { COST, NAME_MAX, PARAMETER_MAX, REASON_MAX } from './bounds.ts';
 import { div, h, render, small, type Node } from './elements.ts';
 import type { State } from './state.ts';
 import { shownCount, stamp } from './texts.ts';
@@ -222,7 +223,7 @@ export class Dialogs {
     };
     return this.#form('Log in', submit, [
       labelled('token', 'Token', { type: 'password', autocomplete: 'off', required: true }),
-      labelled('who', 'Your name', { type: 'text', maxLength: 40, autocomplete: 'username' }),
+      labelled('who', 'Your name', { type: 'text', maxLength: NAME_MAX, autocomplete: 'username' }),
       problemText(problem),
       this.#buttons('Log in'),
     ]);
@@ -265,7 +266,7 @@ export class Dialogs {
       action === 'set' ? this.#parameterFields() : null,
       action === 'flatten' ? linesList(this.#cost ?? ['computing the current cost…'], '', 'cost') : null,
       labelled('reason', 'Why', {
-        maxLength: 500,
+        maxLength: REASON_MAX,
         required: true,
         minLength: 4,
         autocomplete: 'off',
@@ -284,7 +285,7 @@ export class Dialogs {
       action === 'flatten'
         ? labelled('max-cost', `Maximum total cost, ${this.#state.live?.minor ?? 'quote currency'}`, {
             inputMode: 'decimal',
-            pattern: '[0-9]{1,15}([.][0-9]{1,8})?',
+            pattern: COST.source,
             required: true,
             autocomplete: 'off',
             value: this.#typed.costMax,
@@ -396,7 +397,7 @@ export class Dialogs {
               : null,
           ),
       labelled('value', `New value${chosen === undefined || chosen.unit === '' ? '' : ` (${chosen.unit})`}`, {
-        maxLength: 100,
+        maxLength: PARAMETER_MAX,
         required: !this.#removes,
         autocomplete: 'off',
         placeholder: this.#removes ? 'removed from the file' : '',

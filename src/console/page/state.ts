@@ -1,4 +1,5 @@
 /** State of the page: the newest live view, or a past view instead, and the requests for views. */
+import { RECENT_POINTS_MAX } from './bounds.ts';
 import { answerLines } from './lines.ts';
 import { StreamWatch } from './streamWatch.ts';
 import type { DeskView } from './deskView.ts';
@@ -8,8 +9,6 @@ export type Waiting = { readonly kind: 'waiting'; readonly bot: ConsoleView['bot
 
 type Moment = { readonly view: ConsoleView; readonly history: ConsoleHistory };
 
-/** Maximum number of recent chart points, one per second. */
-const RECENT_MAX = 900;
 /** State of the long history after the last request. `none`: the bot has no long history yet. */
 export type LongState = 'loading' | 'none' | 'failed' | 'known';
 
@@ -182,7 +181,7 @@ export class State {
     this.#history = {
       run,
       whole: at - (whole.at(-1)?.[0] ?? 0) >= stepOf(whole) ? [...whole, view.point] : whole,
-      recent: [...recent, view.point].slice(-RECENT_MAX),
+      recent: [...recent, view.point].slice(-RECENT_POINTS_MAX),
       fills: [...fills, ...fresh],
       changes,
     };
