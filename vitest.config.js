@@ -227,7 +227,7 @@ const MANY = [
   'exchange/transport/requestSender',
   'fills/fittedModel',
   'hedge/elsewhereDesk',
-  'hedge/elsewhereHedges',
+  'hedge/elsewhereRoute',
   'hedge/elsewhereLaws',
   'hedge/hedgerLaws',
   'hedge/roomAndBudget',

@@ -2,7 +2,7 @@
  * Hedger's handling of the operator's flatten request: detects a new request, supplies its hedge rules, and ends it.
  */
 import { money, textOfMoney, type HedgeRules } from '../core/index.ts';
-import type { ElsewhereHedges } from './elsewhereHedges.ts';
+import type { ElsewhereRoute } from './elsewhereRoute.ts';
 import { isBelowOrderMinimum } from './orderMinimum.ts';
 import { hasRoutesHere, type HedgerOptions, type HedgeSetup } from './setup.ts';
 import type { HedgeView } from './view.ts';
@@ -17,11 +17,11 @@ const ONE = money(10n ** 18n);
 
 export class Flattening {
   readonly #options: FlatteningOptions;
-  readonly #elsewhere: Pick<ElsewhereHedges, 'isBelowMinimum'> | null;
+  readonly #elsewhere: Pick<ElsewhereRoute, 'isBelowMinimum'> | null;
   #seen: string | null = null;
 
   /** `elsewhere` has the hedges on another exchange; `null` if there are none. */
-  constructor(options: FlatteningOptions, elsewhere: Pick<ElsewhereHedges, 'isBelowMinimum'> | null = null) {
+  constructor(options: FlatteningOptions, elsewhere: Pick<ElsewhereRoute, 'isBelowMinimum'> | null = null) {
     this.#options = options;
     this.#elsewhere = elsewhere;
   }

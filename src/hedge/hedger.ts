@@ -21,7 +21,7 @@ import {
   type Money,
 } from '../core/index.ts';
 import { outcomeFromBalances, StableVerdict } from './balanceEvidence.ts';
-import { ElsewhereHedges, NOTHING_EXECUTED, type ElsewhereEnd, type StatedExecution } from './elsewhereHedges.ts';
+import { ElsewhereRoute, NOTHING_EXECUTED, type ElsewhereEnd, type StatedExecution } from './elsewhereRoute.ts';
 import { BandFollower } from './bandFollower.ts';
 import { CheckBackoff } from './checkBackoff.ts';
 import { Flattening } from './flattening.ts';
@@ -64,7 +64,7 @@ export class Hedger {
   readonly #offers: Offers;
   readonly #rows: HedgeHistory;
   /** Hedges on another exchange; `null` if there are none. */
-  readonly #elsewhere: ElsewhereHedges | null;
+  readonly #elsewhere: ElsewhereRoute | null;
   /** Computed band; `null` if the band is configured. */
   readonly #band: BandFollower | null;
   #takes = 0;
@@ -95,7 +95,7 @@ export class Hedger {
     this.#offers = new Offers(options.setup.desk, options.run.clock);
     this.#rows = new HedgeHistory(options.kept, options.run);
     const { elsewhere } = options.setup;
-    this.#elsewhere = elsewhere ? new ElsewhereHedges(elsewhere, options.run) : null;
+    this.#elsewhere = elsewhere ? new ElsewhereRoute(elsewhere, options.run) : null;
     this.#flattening = new Flattening(options, this.#elsewhere);
     const { bandModel, rules, everyMs, pauseMs } = options.setup;
     this.#backoff = new CheckBackoff(everyMs, pauseMs);
@@ -506,7 +506,7 @@ export class Hedger {
     this.#options.persist();
   }
 
-  get #there(): ElsewhereHedges {
+  get #there(): ElsewhereRoute {
     if (this.#elsewhere === null)
       throw new Error(
         'a hedge on the other exchange is still open, but this bot has no access to that exchange; restore the section elsewhere until the hedge has ended',

@@ -2,7 +2,7 @@
 export { ElsewhereDesk } from './elsewhereDesk.ts';
 export type { ElsewhereClient, ElsewhereDeskOptions, SendResult, StreamedBook } from './elsewhereDesk.ts';
 export type { ElsewhereSetup } from './elsewhereDesk.ts';
-export type { StatedExecution } from './elsewhereHedges.ts';
+export type { StatedExecution } from './elsewhereRoute.ts';
 export { placeSetupOf, rateOf, stateElsewhere } from './placeSetup.ts';
 export type { HedgedPlace, PlaceSetup, PlaceTerms, RateSources } from './placeSetup.ts';
 export { Offers } from './offers.ts';

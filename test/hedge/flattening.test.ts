@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { instrumentOf, moneyOf } from '../../src/core/index.ts';
 import type { ElsewhereSetup, HedgeSetup } from '../../src/hedge/index.ts';
-import { ElsewhereHedges } from '../../src/hedge/elsewhereHedges.ts';
+import { ElsewhereRoute } from '../../src/hedge/elsewhereRoute.ts';
 import { Flattening } from '../../src/hedge/flattening.ts';
 import type { HedgeView } from '../../src/hedge/view.ts';
 import { bookRules } from '../core/market.ts';
@@ -19,12 +19,12 @@ const there = instrumentOf(
   '1',
 );
 const elsewhereAt = (rate: string | null) =>
-  new ElsewhereHedges(
+  new ElsewhereRoute(
     { instrument: there, marginBps: 100, rate: () => rate && moneyOf(rate) } as unknown as ElsewhereSetup,
     { time: () => 0, step: () => undefined },
   );
 
-function made(ends = true, venues: HedgeSetup['venues'] = ['book'], elsewhere: ElsewhereHedges | null = null) {
+function made(ends = true, venues: HedgeSetup['venues'] = ['book'], elsewhere: ElsewhereRoute | null = null) {
   const ended: string[] = [];
   const log: unknown[][] = [];
   const state = { id: null as string | null };

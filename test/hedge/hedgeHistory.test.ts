@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { money, type EngineEvent, type HedgeRow, type HedgeState } from '../../src/core/index.ts';
 import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
 import { conversionOf, hedgeComparisonText, isOver, mayStillExecute } from '../../src/hedge/index.ts';
-import { ElsewhereHedges } from '../../src/hedge/elsewhereHedges.ts';
+import { ElsewhereRoute } from '../../src/hedge/elsewhereRoute.ts';
 import { comparisonRows, describeHedge } from '../../src/hedge/hedgeText.ts';
 import { NOW, offerOf, routeOf, rowOf } from './hedgeRows.ts';
 
@@ -154,7 +154,7 @@ describe('the words about a hedge', () => {
 });
 
 test('a hedge elsewhere names fees in a third currency, which are in no profit', () => {
-  const hedges = new ElsewhereHedges({ instrument: { major: 'btc', minor: 'usdt' } } as never, {} as never);
+  const hedges = new ElsewhereRoute({ instrument: { major: 'btc', minor: 'usdt' } } as never, {} as never);
   const notes = (...fees: readonly (readonly [string, string])[]) =>
     hedges.feesBesides({
       filled: money(1n),

@@ -24,7 +24,7 @@ export type ElsewhereTerms = {
   readonly bounds: Omit<TakerLimits, 'priceBound' | 'limitOf'>;
 };
 
-export type ElsewhereRoute = { readonly out: PricedRoute; readonly take: Take };
+export type ElsewherePrice = { readonly out: PricedRoute; readonly take: Take };
 
 /**
  * Returns the order for the other exchange and its result, or the reason why no order is possible. A positive `amount`
@@ -37,7 +37,7 @@ export function priceElsewhere(
   depth: Depth,
   amount: Money,
   { instrument, takerRate, rate, midHere, marginBps, riskBps, backBps, bounds }: ElsewhereTerms,
-): ElsewhereRoute | Extract<RouteOption, { readonly unavailableReason: string }> {
+): ElsewherePrice | Extract<RouteOption, { readonly unavailableReason: string }> {
   const unavailable = (unavailableReason: string) => ({ way: 'elsewhere', unavailableReason }) as const;
   if (!(rate > 0n)) return unavailable('no exchange rate is known for the quote currency on the other exchange');
   if (depth.bids === 0 || depth.asks === 0) return unavailable('the book on the other exchange has an empty side');

@@ -1,4 +1,4 @@
-/** Hedges on another exchange: their price, the order as it is stored and sent, and the booking of its outcome. */
+/** Hedge route through another exchange: its price, its order as stored and sent, and the booking of its outcome. */
 import {
   latencyRiskBps,
   money,
@@ -26,7 +26,7 @@ import type { HedgeView } from './view.ts';
 /** End of an order on the other exchange. `trades` is empty if the order executed nothing. */
 export type ElsewhereEnd = { readonly filled: Money; readonly trades: readonly OwnTrade[] };
 
-export class ElsewhereHedges {
+export class ElsewhereRoute {
   readonly #setup: ElsewhereSetup;
   readonly #run: Pick<HedgeRun, 'time' | 'step'>;
 

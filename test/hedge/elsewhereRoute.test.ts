@@ -16,7 +16,7 @@ import {
   type Side,
 } from '../../src/core/index.ts';
 import { ElsewhereDesk } from '../../src/hedge/index.ts';
-import { ElsewhereHedges } from '../../src/hedge/elsewhereHedges.ts';
+import { ElsewhereRoute } from '../../src/hedge/elsewhereRoute.ts';
 import { bookRules } from '../core/market.ts';
 import { runsOf } from '../many.ts';
 
@@ -39,7 +39,7 @@ type Drawn = {
   readonly instrument?: Instrument;
 };
 
-function hedges(drawn: Drawn): ElsewhereHedges {
+function hedges(drawn: Drawn): ElsewhereRoute {
   const { sizes, step, marginBps, baseLots, quote, closed } = drawn;
   const { valueMin = money(0n), smallestUntil = 0, isOpen = false, instrument = there } = drawn;
   const depth = emptyDepth(50);
@@ -57,7 +57,7 @@ function hedges(drawn: Drawn): ElsewhereHedges {
     ...{ marginBps, backBps: 0 },
     bounds: { costMaxBps: 9_000, collarBps: 9_000, orderValueMax: 10n ** 30n, room: 10 ** 9 },
   };
-  return new ElsewhereHedges(setup as never, { time: () => 0, step: () => undefined });
+  return new ElsewhereRoute(setup as never, { time: () => 0, step: () => undefined });
 }
 
 test('an order is of the wanted side, which may be open while the other is closed, and costs at its limit at most the funds there', async () => {
@@ -101,7 +101,7 @@ test.each([
   (_, stated) => {
     const times = { requestDelayMaxMs: 1, tradeReportDelayMaxMs: 1 };
     const desk = new ElsewhereDesk({ client: {}, clock: new VirtualClock(), instrument: () => there, times } as never);
-    const hedges = new ElsewhereHedges({ desk } as never, { time: () => 0, step: () => undefined });
+    const hedges = new ElsewhereRoute({ desk } as never, { time: () => 0, step: () => undefined });
     const order = { id: 'h1', book: 'btc_usdt', side: 'buy', price: '1000', amount: '0.001' };
     const row = { id: 'h1', elsewhere: { place: 'there', order, rate: '20' } } as never as HedgeRow;
     desk.restore(order as never, false);
@@ -118,7 +118,7 @@ test('a hedge that no list shows, but that the balances there show as executed, 
   const client = { lookUp: none, orderTrades: none };
   const desk = new ElsewhereDesk({ client, clock, instrument: () => there, times } as never);
   let moved = { base: moneyOf('0.001'), quote: moneyOf('-1.001') };
-  const hedges = new ElsewhereHedges({ desk, moved: () => moved } as never, { time: () => 0, step: () => undefined });
+  const hedges = new ElsewhereRoute({ desk, moved: () => moved } as never, { time: () => 0, step: () => undefined });
   desk.restore({ id: 'h1', book: 'btc_usdt', side: 'buy', price: '1001', amount: '0.001' }, false);
   for (let look = 0; look < 3; look++) {
     await clock.advance(3_000);
@@ -207,7 +207,7 @@ test('an order is too small exactly if it is below a minimum of the book there a
 test('the end is booked with the rate of the decision, and names the sum of the fees in each other currency', () => {
   const steps: EngineEvent[] = [];
   const setup = { instrument: there, rate: () => moneyOf('21') };
-  const hedges = new ElsewhereHedges(setup as never, { time: () => 7, step: event => steps.push(event) });
+  const hedges = new ElsewhereRoute(setup as never, { time: () => 7, step: event => steps.push(event) });
   const legs = { give: { currency: 'btc', amount: '0.3' }, get: { currency: 'usdt', amount: '30' } };
   const row = { id: 'h1', offer: { way: 'elsewhere', id: 'o', ...legs }, elsewhere: { rate: '20' } } as never;
   const fees = [
