@@ -3,7 +3,7 @@
  * format.
  */
 import { InvalidArgumentError, type Command } from 'commander';
-import type { QueuePlace } from '../app/queue/queuePlace.ts';
+import type { QueueAddress } from '../app/queue/queueAddress.ts';
 import type { FeesAsked } from '../app/scout/scout.ts';
 import type { StoredFiles } from '../app/tapeStore/storedFiles.ts';
 import { recordedTime } from '../../src/cli/terminal/flags.ts';
@@ -164,16 +164,16 @@ export const tradedTime = (command: Command): Command =>
  * is the value of --tapes. Rejects with `UsageError` for an invalid address or store.
  */
 export async function queueFlags(
-  address: string,
+  text: string,
   tapes: string | undefined,
-): Promise<{ readonly place: QueuePlace; readonly store: StoredFiles | null }> {
-  const [{ queuePlace }, { openTapeStore }, { readSecretFile }] = await Promise.all([
-    import('../app/queue/queuePlace.ts'),
+): Promise<{ readonly address: QueueAddress; readonly store: StoredFiles | null }> {
+  const [{ queueAddress }, { openTapeStore }, { readSecretFile }] = await Promise.all([
+    import('../app/queue/queueAddress.ts'),
     import('../app/tapeStore/tapeStore.ts'),
     import('../../src/wiring/secretFiles.ts'),
   ]);
   return {
-    place: queuePlace(address, process.env, readSecretFile),
+    address: queueAddress(text, process.env, readSecretFile),
     store: tapes === undefined ? null : openTapeStore(tapes, process.env),
   };
 }

@@ -86,22 +86,22 @@ export function addTuneCommand(program: Command): void {
 
 /** Runs the study in this process or on the workers of a queue. The queue is connected before any recording is read. */
 async function tuned(
-  { config, registry, openHoldout, threads, queue: address, tapes, venueFees: fees }: TuneFlags,
+  { config, registry, openHoldout, threads, queue: url, tapes, venueFees: fees }: TuneFlags,
   hedge: HedgeVenue | null,
 ): Promise<Tuned> {
-  if (tapes !== undefined && address === undefined) throw new UsageError('--tapes needs --queue URL');
+  if (tapes !== undefined && url === undefined) throw new UsageError('--tapes needs --queue URL');
   const clock = realClock();
   const shared = { version: version(), by: whoami(), now: () => clock.now(), progress: progressBar() };
   const options = { file: config, registry, openHoldout, threads, hedge, ...(fees && { venueFees: fees }), ...shared };
-  if (address === undefined) return tune(options);
-  const [{ openTrialQueue }, { place, store }] = await Promise.all([
+  if (url === undefined) return tune(options);
+  const [{ openTrialQueue }, { address, store }] = await Promise.all([
     import('../app/queue/trialsOnQueue.ts'),
-    queueFlags(address, tapes),
+    queueFlags(url, tapes),
   ]);
   const stop = new AbortController();
   signalsToStop('exiting; pending trials in the queue expire after a day', EXIT.broken).tell(() => stop.abort());
   const tell = (line: string): void => printError(line);
-  const queue = await openTrialQueue({ ...shared, place, store, tell, stop: stop.signal });
+  const queue = await openTrialQueue({ ...shared, address, store, tell, stop: stop.signal });
   try {
     return await tune({ ...options, elsewhere: setup => queue.executor(setup) });
   } finally {

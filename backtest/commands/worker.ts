@@ -54,8 +54,8 @@ export function addWorkerCommand(program: Command): void {
         throw new UsageError(
           `a worker must not have an API key, but ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment; start the worker with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
         );
-      const { place, store } = await queueFlags(queue, tapes);
-      const { password } = new URL(place.url);
+      const { address, store } = await queueFlags(queue, tapes);
+      const { password } = new URL(address.url);
       const log = logger('info', password === '' ? [] : [password, decodeURIComponent(password)]);
       const stop = new AbortController();
       signalsToStop('exiting; other workers take over the trials of this worker', EXIT.broken).tell(() => stop.abort());
@@ -64,7 +64,7 @@ export function addWorkerCommand(program: Command): void {
       // In containers, several workers may have process id 1 and equal host names.
       const who = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
       await runWorker({
-        ...{ place, store, cache, cacheBytesMost, threads, graceMs, log, stop: stop.signal },
+        ...{ address, store, cache, cacheBytesMost, threads, graceMs, log, stop: stop.signal },
         runsStrategyFiles: flags.strategyFiles,
         ...{ version: version(), who, now: () => clock.now() },
       });

@@ -11,7 +11,7 @@ import { recordFlow, type Tuning } from '../../backtest/index.ts';
 import { connectQueues } from '../../backtest/app/queue/bullQueues.ts';
 import { HELLO_QUEUE, PresenceBoard } from '../../backtest/app/queue/presence.ts';
 import { programCode } from '../../backtest/app/queue/programCode.ts';
-import { queuePlace } from '../../backtest/app/queue/queuePlace.ts';
+import { queueAddress } from '../../backtest/app/queue/queueAddress.ts';
 import { plainLatencies, trialQueueName, type TrialJob } from '../../backtest/app/queue/trialJob.ts';
 import type { TrialThreads } from '../../backtest/app/queue/trialThreads.ts';
 import { digestOfTape, spanOf } from '../../backtest/app/backtest/market.ts';
@@ -540,8 +540,8 @@ test('a thread takes a recording of another book only with the content that the 
 
 describe.skipIf(missing.length > 0)('a queue', () => {
   const refused = async (url: string): Promise<string> => {
-    const place = queuePlace(url, {}, () => '');
-    return connectQueues(place, () => undefined).then(
+    const address = queueAddress(url, {}, () => '');
+    return connectQueues(address, () => undefined).then(
       () => 'was taken',
       (error: unknown) => (error as Error).message,
     );

@@ -5,7 +5,7 @@
 import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
 import { loadOptional, UsageError } from '../../../src/wiring/usageError.ts';
 import { HELLO_QUEUE } from './presence.ts';
-import type { QueuePlace } from './queuePlace.ts';
+import type { QueueAddress } from './queueAddress.ts';
 
 export type BullQueues = {
   /** Returns the queue `name`; opens it at the first call. */
@@ -28,9 +28,9 @@ const SCHEMA = 'puntas_queue';
  * Connects. `onError` receives every connection error, repeatedly during an outage. Rejects with `UsageError` if the
  * server is unavailable or could lose jobs.
  */
-export async function connectQueues(place: QueuePlace, onError: (error: Error) => void): Promise<BullQueues> {
-  const { shown, url, kind } = place;
-  await (kind === 'redis' ? checkRedis(place) : checkPostgres(place));
+export async function connectQueues(address: QueueAddress, onError: (error: Error) => void): Promise<BullQueues> {
+  const { shown, url, kind } = address;
+  await (kind === 'redis' ? checkRedis(address) : checkPostgres(address));
   const bullmq = await loadOptional(shown, () => import('bullmq'));
   const { Queue, Worker, WaitingError, UnrecoverableError, createPostgresBackend } = bullmq;
   const connection =
@@ -71,7 +71,7 @@ export async function connectQueues(place: QueuePlace, onError: (error: Error) =
 }
 
 /** Checks that Redis is available, grants access, and does not evict data. */
-async function checkRedis({ url, shown }: QueuePlace): Promise<void> {
+async function checkRedis({ url, shown }: QueueAddress): Promise<void> {
   const { Redis } = await loadOptional(shown, () => import('ioredis'));
   const client = new Redis(url, {
     ...{ lazyConnect: true, connectTimeout: CONNECT_MS, maxRetriesPerRequest: 0 },
@@ -95,7 +95,7 @@ async function checkRedis({ url, shown }: QueuePlace): Promise<void> {
   }
 }
 
-async function checkPostgres({ url, shown }: QueuePlace): Promise<void> {
+async function checkPostgres({ url, shown }: QueueAddress): Promise<void> {
   const { Client } = (await loadOptional(shown, () => import('pg'))).default;
   const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
   client.on('error', () => undefined);

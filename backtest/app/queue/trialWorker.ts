@@ -21,13 +21,13 @@ import {
 } from './presence.ts';
 import { programCode } from './programCode.ts';
 import { QueueHealth } from './queueHealth.ts';
-import type { QueuePlace } from './queuePlace.ts';
+import type { QueueAddress } from './queueAddress.ts';
 import { trialJobOf, trialQueueName, type TrialJob } from './trialJob.ts';
 import type { FetchedPaths } from './trialThread.ts';
 import { ThreadEnded, TrialThreads } from './trialThreads.ts';
 
 export type WorkerOptions = {
-  readonly place: QueuePlace;
+  readonly address: QueueAddress;
   /** Store of the studies' recordings; `null` if only studies of the built-in market can run. */
   readonly store: StoredFiles | null;
   /** Folder for fetched recordings. */
@@ -64,10 +64,10 @@ const CLEAN_MAX = 10_000;
  * worker cannot run trials.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  const { place, version, who, log, now } = options;
-  const health = new QueueHealth(place.shown, sentence => log.warn({}, sentence), now);
+  const { address, version, who, log, now } = options;
+  const health = new QueueHealth(address.shown, sentence => log.warn({}, sentence), now);
   const code = programCode();
-  const queues = await connectQueues(place, error => health.heard(error));
+  const queues = await connectQueues(address, error => health.heard(error));
   const trials = new Trials(options, code, queues);
   const presence = { kind: 'worker', id: idOf(who), study: '', version, code, who } as const;
   try {
@@ -84,7 +84,7 @@ async function attendUntilStopped(
   queues: BullQueues,
   health: QueueHealth,
   trials: Trials,
-  { log, now, stop, place, threads }: WorkerOptions,
+  { log, now, stop, address, threads }: WorkerOptions,
 ): Promise<void> {
   const stops = [stop, trials.stopped];
   const board = new PresenceBoard(queues.queue(HELLO_QUEUE));
@@ -108,7 +108,7 @@ async function attendUntilStopped(
       await board.say({ ...own, at: now() });
       health.works();
       if (!isThere)
-        log.info({}, `the worker runs trials from ${place.shown}, up to ${threads} at a time; ${buildText(own)}`);
+        log.info({}, `the worker runs trials from ${address.shown}, up to ${threads} at a time; ${buildText(own)}`);
       isThere = true;
       if (now() - cleaned > CLEAN_EVERY_MS) {
         cleaned = now();

@@ -20,7 +20,7 @@ import { connectQueues, isLostConnection, type BullQueues } from './bullQueues.t
 import { buildText, HELLO_QUEUE, JOBS_KEPT_MS, PresenceBoard, ANNOUNCE_EVERY_MS, type Presence } from './presence.ts';
 import { programCode } from './programCode.ts';
 import { QueueHealth } from './queueHealth.ts';
-import type { QueuePlace } from './queuePlace.ts';
+import type { QueueAddress } from './queueAddress.ts';
 import {
   plainLatencies,
   queuedOutcomeOf,
@@ -32,7 +32,7 @@ import {
 import { paused, STALLED_MAX } from './trialWorker.ts';
 
 export type QueueOptions = {
-  readonly place: QueuePlace;
+  readonly address: QueueAddress;
   /** Store from which workers fetch recordings; `null` if the study uses no recordings. */
   readonly store: StoredFiles | null;
   readonly version: string;
@@ -69,9 +69,9 @@ const LOOK_CLOSELY_MS = 5_000;
 
 /** Connects to the queue. Rejects with `UsageError` if it is unavailable. */
 export async function openTrialQueue(options: QueueOptions): Promise<TrialQueue> {
-  const { place, tell, now } = options;
-  const health = new QueueHealth(place.shown, tell, now);
-  const queues = await connectQueues(place, error => health.heard(error));
+  const { address, tell, now } = options;
+  const health = new QueueHealth(address.shown, tell, now);
+  const queues = await connectQueues(address, error => health.heard(error));
   return {
     executor: async setup => {
       const code = programCode();
@@ -176,7 +176,7 @@ class Attendance {
   }
 
   async #look(): Promise<void> {
-    const { now, tell, place } = this.#options;
+    const { now, tell, address } = this.#options;
     await this.#board.say({ ...this.#own, at: now() });
     const { here } = await this.#board.seen(now());
     // A process that was killed earlier does not count: it has announced nothing since this study started.
@@ -189,11 +189,11 @@ class Attendance {
     const [other] = workers;
     if (!this.#hasHadWorkers && other !== undefined)
       this.refusal = new UsageError(
-        `${place.shown}: the worker ${other.who} runs ${buildText(other)}, but this process runs ${buildText(this.#own)}; run the same build on both machines`,
+        `${address.shown}: the worker ${other.who} runs ${buildText(other)}, but this process runs ${buildText(this.#own)}; run the same build on both machines`,
       );
     else if (this.#workers === 0 && !this.#isToldWaiting) {
       this.#isToldWaiting = true;
-      tell(`no worker at ${place.shown}; start a worker with puntas worker --queue ${place.shown}`);
+      tell(`no worker at ${address.shown}; start a worker with puntas worker --queue ${address.shown}`);
     } else if (this.#workers > 0) this.#isToldWaiting = false;
   }
 }
@@ -332,7 +332,7 @@ class QueuedTrials implements TrialExecutor {
       const { twin } = this.#attendance;
       this.#options.tell(
         twin === null
-          ? `${this.#options.place.shown} lost ${counted(lost.length, 'trial')}, probably because the server does not store its data on disk; adding the trials to the queue again`
+          ? `${this.#options.address.shown} lost ${counted(lost.length, 'trial')}, probably because the server does not store its data on disk; adding the trials to the queue again`
           : `${twin} also runs this study with this registry, and removed ${counted(lost.length, 'trial')} of this process from the queue; adding the trials again; stop one of the two processes`,
       );
       await this.#add(lost);
@@ -351,7 +351,7 @@ class QueuedTrials implements TrialExecutor {
         // Once this job is removed, a restarted study requests the trial again.
         await this.#queue.remove(id);
         throw new UsageError(
-          `trial ${asked.number}: an invalid result from the queue at ${this.#options.place.shown} was dropped (${outcome}); check which other program writes to this queue, and run the same command again`,
+          `trial ${asked.number}: an invalid result from the queue at ${this.#options.address.shown} was dropped (${outcome}); check which other program writes to this queue, and run the same command again`,
           1,
         );
       }

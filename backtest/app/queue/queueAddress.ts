@@ -2,14 +2,14 @@
 import { readQueuePassword } from '../../../src/config.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
-export type QueuePlace = {
+export type QueueAddress = {
   readonly kind: 'redis' | 'postgres';
   /** Address that contains the password; it is never shown. */
   readonly url: string;
   readonly shown: string;
 };
 
-const KINDS: Readonly<Record<string, QueuePlace['kind']>> = {
+const KINDS: Readonly<Record<string, QueueAddress['kind']>> = {
   'redis:': 'redis',
   'rediss:': 'redis',
   'postgres:': 'postgres',
@@ -18,11 +18,11 @@ const KINDS: Readonly<Record<string, QueuePlace['kind']>> = {
 const EXPECTED = '--queue: expected redis://HOST:6379, rediss://HOST:6379 or postgres://USER@HOST:5432/DATABASE';
 
 /** Parses the address of a queue. Throws `UsageError` for an invalid address, without showing a possible password. */
-export function queuePlace(
+export function queueAddress(
   text: string,
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
-): QueuePlace {
+): QueueAddress {
   if (!text.includes('://') || !URL.canParse(text)) throw new UsageError(`${EXPECTED}; found text that is not a URL`);
   const url = new URL(text);
   if (!isDecodable(url.username) || !isDecodable(url.password))

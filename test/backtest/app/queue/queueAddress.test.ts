@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { isLostConnection } from '../../../../backtest/app/queue/bullQueues.ts';
 import { QueueHealth } from '../../../../backtest/app/queue/queueHealth.ts';
-import { queuePlace } from '../../../../backtest/app/queue/queuePlace.ts';
+import { queueAddress } from '../../../../backtest/app/queue/queueAddress.ts';
 
-const place = (text: string, env: Readonly<Record<string, string>> = {}, file = 'from-file') =>
-  queuePlace(text, env, () => file);
+const addressOf = (text: string, env: Readonly<Record<string, string>> = {}, file = 'from-file') =>
+  queueAddress(text, env, () => file);
 
 describe('the address of a queue', () => {
   test.each([
@@ -15,7 +15,7 @@ describe('the address of a queue', () => {
     ['REDIS://:pw@queue', 'redis', 'redis://queue', 'redis://:pw@queue'],
     ['Postgres://u:pw@db/trials', 'postgres', 'postgres://db/trials', 'postgres://u:pw@db/trials'],
   ])('%s is of %s, and shown without user and password', (text, kind, shown, url = text) => {
-    expect(place(text)).toEqual({ kind, shown, url });
+    expect(addressOf(text)).toEqual({ kind, shown, url });
   });
 
   test.each([
@@ -29,19 +29,19 @@ describe('the address of a queue', () => {
     ['redis://:100%topsecret@host', /write this % as %25$/],
     ['postgres://u:100%topsecret@host/trials', /write this % as %25$/],
   ])('%s is refused in one line without its password', (text, line) => {
-    expect(() => place(text)).toThrow(line);
-    expect(() => place(text)).toThrow(/^(?!.*topsecret).*$/);
+    expect(() => addressOf(text)).toThrow(line);
+    expect(() => addressOf(text)).toThrow(/^(?!.*topsecret).*$/);
   });
 
   test('takes its password from the environment or a file, as it is, and not from two places', () => {
     const odd = 'p@:/?#%ss';
     for (const env of [{ PUNTAS_QUEUE_PASSWORD: odd }, { PUNTAS_QUEUE_PASSWORD_FILE: '/run/secrets/queue' }]) {
-      const { url, shown } = place('redis://host', env, odd);
+      const { url, shown } = addressOf('redis://host', env, odd);
       expect(decodeURIComponent(new URL(url).password)).toBe(odd);
       expect(shown).toBe('redis://host');
     }
-    expect(() => place('redis://:a@host', { PUNTAS_QUEUE_PASSWORD: 'b' })).toThrow(/remove one of the two$/);
-    expect(() => place('redis://host', { PUNTAS_QUEUE_PASSWORD: '' })).toThrow(/PUNTAS_QUEUE_PASSWORD is empty/);
+    expect(() => addressOf('redis://:a@host', { PUNTAS_QUEUE_PASSWORD: 'b' })).toThrow(/remove one of the two$/);
+    expect(() => addressOf('redis://host', { PUNTAS_QUEUE_PASSWORD: '' })).toThrow(/PUNTAS_QUEUE_PASSWORD is empty/);
   });
 });
 
