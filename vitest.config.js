@@ -123,7 +123,7 @@ const MANY = [
   'backtest/crossingLevels',
   'backtest/desk/deskReplay',
   'backtest/exchange/desk',
-  'backtest/exchange/otherExchange',
+  'backtest/exchange/elsewhereExchange',
   'backtest/externalReference',
   'backtest/ownHistory',
   'backtest/fillNotices',

@@ -16,7 +16,7 @@ export type { DeskModel, DeskReport, DeskRun, DeskTotal } from './desk/deskRepor
 export { runSideBySide } from './replay/sideBySide.ts';
 export type { SideBySideOptions } from './replay/sideBySide.ts';
 export type { ReplayDeskOptions } from './exchange/desk.ts';
-export type { OtherExchangeOptions } from './exchange/otherExchange.ts';
+export type { ElsewhereExchangeOptions } from './exchange/elsewhereExchange.ts';
 export { priceKindOf } from './rows/recordedPrice.ts';
 export type { ReplayedHedge, HedgeOptions } from './replay/hedging.ts';
 export type { FillRow, OrderRow, ReplayOptions, ReplayResult, ReplaySink } from './replay/replay.ts';

@@ -39,7 +39,7 @@ import type { DeskSum } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
 import type { Collector } from '../collect/collect.ts';
 import { ReplayDesk, type ReplayDeskOptions, type DeskScene } from '../exchange/desk.ts';
-import { OtherExchange, type OtherExchangeOptions } from '../exchange/otherExchange.ts';
+import { ElsewhereExchange, type ElsewhereExchangeOptions } from '../exchange/elsewhereExchange.ts';
 import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
@@ -58,7 +58,7 @@ export type HedgeOptions = {
 export type ReplayPlaceOptions = {
   readonly name: string;
   readonly terms: PlaceTerms;
-  readonly exchange: OtherExchangeOptions;
+  readonly exchange: ElsewhereExchangeOptions;
 };
 
 export type HedgingScene = Pick<DeskScene, 'admit' | 'base'> & {
@@ -329,7 +329,7 @@ export class Hedging {
   }
 
   #placeOf({ name, terms, exchange: options }: ReplayPlaceOptions): Place {
-    const exchange = new OtherExchange(options, this.#clock, trade => this.#executedElsewhere(trade));
+    const exchange = new ElsewhereExchange(options, this.#clock, trade => this.#executedElsewhere(trade));
     const { instrument, takerRate, streamed } = exchange;
     const setup = placeSetupOf(
       { name, account: 'replay', client: exchange, rules: { known: { instrument, takerRate } }, streamed, terms },
@@ -551,7 +551,7 @@ export class Hedging {
 /** Other exchange of a replay, and its last balance read. */
 type Place = {
   readonly name: string;
-  readonly exchange: OtherExchange;
+  readonly exchange: ElsewhereExchange;
   readonly setup: PlaceSetup;
   readonly reads: PlaceReads;
 };

@@ -19,7 +19,7 @@ import {
   type LatencySpec,
   type MarketRows,
   type ModelName,
-  type OtherExchangeOptions,
+  type ElsewhereExchangeOptions,
   type ReplayOptions,
   type ReplayReport,
   type SideBySideOptions,
@@ -73,7 +73,7 @@ export type ModelJob = {
   /** Recordings of the books for hedges over third currencies. */
   readonly routes?: readonly RecordedBests[];
   /** Other exchange with hedges; if omitted, the bot does not hedge there. */
-  readonly otherExchange?: OtherExchangeOptions | undefined;
+  readonly otherExchange?: ElsewhereExchangeOptions | undefined;
 };
 
 /** Rows in memory, or a stored tape that is read in a sliding window. */

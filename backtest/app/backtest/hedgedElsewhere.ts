@@ -9,7 +9,7 @@ import {
   priceKindOf,
   type ExternalReferenceOptions,
   type HedgeTape,
-  type OtherExchangeOptions,
+  type ElsewhereExchangeOptions,
   type ReplayOptions,
 } from '../../index.ts';
 import { overlapProblem, type ReferenceTapes, type Span } from './hedgeRoutes.ts';
@@ -62,7 +62,7 @@ export function withHedgeTape(config: Config, tapes: ReferenceTapes, { tape }: H
 /** Accounts of a backtest on both exchanges. */
 export type BothAccounts = {
   readonly balances: ReplayOptions['balances'];
-  readonly otherExchange: OtherExchangeOptions;
+  readonly otherExchange: ElsewhereExchangeOptions;
 };
 
 /**

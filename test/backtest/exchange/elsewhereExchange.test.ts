@@ -1,7 +1,7 @@
 /** The other exchange of a replay: what its orders get of the recorded depth, when, and what the account then has. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OtherExchange, type OtherExchangeOptions } from '../../../backtest/exchange/otherExchange.ts';
+import { ElsewhereExchange, type ElsewhereExchangeOptions } from '../../../backtest/exchange/elsewhereExchange.ts';
 import { RecordedPrice } from '../../../backtest/rows/recordedPrice.ts';
 import {
   moneyOf,
@@ -28,10 +28,10 @@ const newOrder = (originId: string, { side, ticks, lots }: Omit<Asked, 'at'>): N
 });
 
 /** The exchange over a recording that begins with the clock. */
-function exchangeOver(rows: readonly Row[], change: Partial<OtherExchangeOptions> = {}) {
+function exchangeOver(rows: readonly Row[], change: Partial<ElsewhereExchangeOptions> = {}) {
   const clock = new VirtualClock(0);
   const trades: OwnTrade[] = [];
-  const exchange = new OtherExchange(
+  const exchange = new ElsewhereExchange(
     {
       ...{
         tape: handMadeTape(rows),

@@ -36,7 +36,7 @@ import { RecordedPrice } from '../rows/recordedPrice.ts';
 import { Fees } from './fees.ts';
 
 /** Options of the other exchange: plain data, so that a job can be sent to another thread. */
-export type OtherExchangeOptions = {
+export type ElsewhereExchangeOptions = {
   /** Recording of its book, with depth. */
   readonly tape: Tape;
   /** Taker fee, as a fraction in decimal text. */
@@ -64,9 +64,9 @@ type Arrived = {
 /** Lots that orders have taken from the levels of one book. */
 type Taken = { readonly changes: number; readonly lots: Readonly<Record<Side, Map<number, number>>> };
 
-export class OtherExchange implements ElsewhereClient {
+export class ElsewhereExchange implements ElsewhereClient {
   readonly takerRate: number;
-  readonly #options: OtherExchangeOptions;
+  readonly #options: ElsewhereExchangeOptions;
   readonly #clock: Clock;
   readonly #fees: Fees;
   readonly #onTrade: (trade: OwnTrade) => void;
@@ -86,7 +86,7 @@ export class OtherExchange implements ElsewhereClient {
   readonly #charged = new Map<string, Money>();
 
   /** `onTrade` receives each execution at its time at the exchange. */
-  constructor(options: OtherExchangeOptions, clock: Clock, onTrade: (trade: OwnTrade) => void) {
+  constructor(options: ElsewhereExchangeOptions, clock: Clock, onTrade: (trade: OwnTrade) => void) {
     const { tape, taker, balances } = options;
     this.#options = options;
     this.#clock = clock;
