@@ -21,7 +21,7 @@ import {
   type ExchangeProtocol,
   type SendRequest,
 } from '../../transport/requestSender.ts';
-import { krakenVerdict } from './verdict.ts';
+import { classifyKraken } from './classify.ts';
 import { isKrakenTransient, krakenMeaning, krakenRemedy } from './errorCodes.ts';
 import { krakenSignature } from './sign.ts';
 import type { ServerClock } from './serverClock.ts';
@@ -144,7 +144,7 @@ export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
   };
 
   function verdictOn<T>(reply: WireReply, question: KrakenRequest<T>) {
-    const { throttled, outcome } = krakenVerdict(reply, question, question.partsMax);
+    const { throttled, outcome } = classifyKraken(reply, question, question.partsMax);
     if (!throttled) return { outcome, throttled };
     const said = outcome.kind === 'refused' ? outcome.code : outcome.kind === 'unknown' ? outcome.reason : '';
     // A full order counter causes no pause: the counter falls by itself, and a cancel would wait for the end of the

@@ -13,7 +13,7 @@ import { isKrakenThrottle, krakenCode, krakenMeaning } from './errorCodes.ts';
 const NO_ERROR_TEXT = 'no error text';
 
 /** Returns the verdict on a reply. `partsMax` is the maximum number of parts of its JSON. */
-export function krakenVerdict<T>(
+export function classifyKraken<T>(
   reply: WireReply,
   question: Pick<ApiRequest<T>, 'effect' | 'read'>,
   partsMax?: number,
