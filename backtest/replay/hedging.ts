@@ -24,7 +24,7 @@ import {
 import {
   hedgeComparisonText,
   Hedger,
-  hedgeViewOf,
+  hedgeInputsOf,
   isOver,
   PlaceReads,
   placeSetupOf,
@@ -226,7 +226,7 @@ export class Hedging {
       view: () => {
         const beside = { instrument, takerRate: takerRate(), balancesAt: this.#balancesAt };
         const now = this.#clock.now();
-        const view = hedgeViewOf(engine, beside, now);
+        const view = hedgeInputsOf(engine, beside, now);
         this.#place?.setup.observe(now, view);
         return view;
       },

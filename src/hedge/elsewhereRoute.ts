@@ -21,7 +21,7 @@ import { conversionOf } from './hedgeText.ts';
 import { isBelowAmountMinimum, isBelowOrderMinimum } from './orderMinimum.ts';
 import type { ExecutableRoute } from './pricedRoutes.ts';
 import type { HedgeRun } from './setup.ts';
-import type { HedgeView } from './view.ts';
+import type { HedgeInputs } from './hedgeInputs.ts';
 
 /** End of an order on the other exchange. `trades` is empty if the order executed nothing. */
 export type ElsewhereEnd = { readonly filled: Money; readonly trades: readonly OwnTrade[] };
@@ -36,7 +36,7 @@ export class ElsewhereRoute {
   }
 
   /** Whether a hedge of `amount` waits for more inventory, because its value is below the minimum. */
-  isTooSmall({ mid }: Pick<HedgeView, 'mid'>, amount: Money): boolean {
+  isTooSmall({ mid }: Pick<HedgeInputs, 'mid'>, amount: Money): boolean {
     return ((amount < 0n ? -amount : amount) * mid) / ONE < this.#setup.valueMin;
   }
 
@@ -44,7 +44,7 @@ export class ElsewhereRoute {
    * Whether an order of `amount` is below a minimum of the other exchange's book, at the worst accepted price. If the
    * exchange rate of its quote currency is unknown, only the minimum amount is checked.
    */
-  isBelowMinimum({ mid }: Pick<HedgeView, 'mid'>, amount: Money, costMaxBps: number): boolean {
+  isBelowMinimum({ mid }: Pick<HedgeInputs, 'mid'>, amount: Money, costMaxBps: number): boolean {
     const { instrument, rate, marginBps } = this.#setup;
     const unit = rate();
     if (unit === null) return isBelowAmountMinimum(instrument, amount);
@@ -57,7 +57,7 @@ export class ElsewhereRoute {
    * `isAll`: amounts below the minimum value are hedged too.
    */
   async price(
-    { instrument, mid }: HedgeView,
+    { instrument, mid }: HedgeInputs,
     amount: Money,
     { reconciled, isAll }: { readonly reconciled: number; readonly isAll: boolean },
   ): Promise<ExecutableRoute> {

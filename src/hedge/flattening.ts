@@ -5,7 +5,7 @@ import { money, textOfMoney, type HedgeRules } from '../core/index.ts';
 import type { ElsewhereRoute } from './elsewhereRoute.ts';
 import { isBelowOrderMinimum } from './orderMinimum.ts';
 import { hasRoutesHere, type HedgerOptions, type HedgeSetup } from './setup.ts';
-import type { HedgeView } from './view.ts';
+import type { HedgeInputs } from './hedgeInputs.ts';
 
 type FlatteningOptions = Pick<HedgerOptions, 'flatten' | 'pair'> & {
   readonly run: Pick<HedgerOptions['run'], 'log'>;
@@ -47,7 +47,7 @@ export class Flattening {
    * Returns true if no order of a configured route could close the remaining inventory at the worst accepted price. If
    * true, ends the request and logs the reason. For a hedge on the bot's own exchange, the minimum of its book counts.
    */
-  isDone({ inventory, instrument, mid }: HedgeView): boolean {
+  isDone({ inventory, instrument, mid }: HedgeInputs): boolean {
     const { flatten, pair, run, setup } = this.#options;
     const { costMaxBps } = setup.rules;
     const size = inventory < 0n ? -inventory : inventory;

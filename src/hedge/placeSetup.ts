@@ -16,7 +16,7 @@ import {
 } from '../core/index.ts';
 import { ElsewhereDesk, type ElsewhereClient, type ElsewhereSetup, type StreamedBook } from './elsewhereDesk.ts';
 import { mayStillExecute } from './hedgeText.ts';
-import type { HedgeView } from './view.ts';
+import type { HedgeInputs } from './hedgeInputs.ts';
 
 /** Settings of hedges on the other exchange. Amounts of money are in the quote currency of the bot's book. */
 export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latencyMs' | 'riskZ' | 'valueMin'> & {
@@ -83,7 +83,7 @@ export type PlaceSetup = {
    */
   readonly rate: () => Money | null;
   /** Updates the volatility with the mid price of the bot's book, unless the book cannot be used. */
-  readonly observe: (at: Millis, view: Pick<HedgeView, 'mid' | 'refusal'>) => void;
+  readonly observe: (at: Millis, view: Pick<HedgeInputs, 'mid' | 'refusal'>) => void;
 };
 
 /**

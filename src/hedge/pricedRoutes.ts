@@ -13,7 +13,7 @@ import {
 import type { Offers } from './offers.ts';
 import { requestRoute, type RouteOffer, type RouteRules } from './thirdCurrencyRoutes.ts';
 import type { HedgeSetup } from './setup.ts';
-import type { HedgeView } from './view.ts';
+import type { HedgeInputs } from './hedgeInputs.ts';
 
 /** Priced route with the data that its execution needs. */
 export type ExecutableRoute =
@@ -69,7 +69,7 @@ export async function requestRoutes(
 export function bookRoute(
   { venues, rules }: Pick<HedgeSetup, 'venues' | 'rules'>,
   mayTake: boolean,
-  { sides, limits, instrument, depth, takerRate, mid }: HedgeView,
+  { sides, limits, instrument, depth, takerRate, mid }: HedgeInputs,
   amount: Money,
 ): ExecutableRoute {
   if (limits === null)

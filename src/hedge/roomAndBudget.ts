@@ -10,14 +10,14 @@ import {
   type Money,
   type Side,
 } from '../core/index.ts';
-import type { HedgeView } from './view.ts';
+import type { HedgeInputs } from './hedgeInputs.ts';
 
 /** Limits `wanted` to the worst-case position limit. A positive amount of the base currency is sold, a negative one bought. */
-export const amountInRoom = (view: HedgeView, wanted: Money): Money =>
+export const amountInRoom = (view: HedgeInputs, wanted: Money): Money =>
   limitedTo(wanted, [roomMoney(view, hedgeSide(wanted))]);
 
 /** Limits `wanted` as `amountInRoom` does, and to the funds that the bot's orders do not lock. */
-export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
+export function hedgeableAmount(view: HedgeInputs, wanted: Money): Money {
   const side = hedgeSide(wanted);
   const { free } = view.sides[side];
   // The price of the hedge is not known yet, so a price 1% above the mid price is assumed.
@@ -29,7 +29,7 @@ export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
  * Returns why a hedge of `base` no longer suits the present view; `null` if it still does. Inventory may have changed
  * since `amount` was chosen, and new orders of the bot may use up the worst-case position limit.
  */
-export function lateProblem(view: HedgeView, rules: HedgeRules, amount: Money, base: Money): string | null {
+export function lateProblem(view: HedgeInputs, rules: HedgeRules, amount: Money, base: Money): string | null {
   const now = amountToHedge(view.inventory, rules);
   if (base > (amount > 0n ? now : -now))
     return 'inventory changed while offers were requested, so the hedge would now be too large';
@@ -48,7 +48,7 @@ function limitedTo(wanted: Money, most: readonly bigint[]): Money {
 /**
  * Returns how much base currency, in 10^-18, a hedge on this side can still trade within the worst-case position limit.
  */
-const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint =>
+const roomMoney = ({ sides, instrument }: HedgeInputs, side: Side): bigint =>
   BigInt(sides[side].room) * instrument.lotMoney;
 
 /**

@@ -13,7 +13,7 @@ import type {
 import type { BandModel } from './bandFollower.ts';
 import type { ElsewhereSetup } from './elsewhereDesk.ts';
 import type { RouteRules } from './thirdCurrencyRoutes.ts';
-import type { HedgeView } from './view.ts';
+import type { HedgeInputs } from './hedgeInputs.ts';
 
 /** Log interface of the hedger: fields first, then the message. Declares methods, like the interface in `live/log.ts`. */
 export interface HedgeLog {
@@ -78,7 +78,7 @@ export type HedgerOptions = {
   /** Base and quote currency of the book. */
   readonly pair: Pick<Instrument, 'major' | 'minor'>;
   /** Returns a new view of the bot. Called once per check, and again after every wait. */
-  readonly view: () => HedgeView;
+  readonly view: () => HedgeInputs;
   /** Stores the ledger and the hedges on disk. Returns false if the write fails. */
   readonly persist: () => boolean;
   /** Whether the hedger may execute hedges: `false` after a stop or a halt, and while a halt is latched. */

@@ -18,7 +18,7 @@ import {
   type WireRequest,
 } from '../../src/core/index.ts';
 import { binanceSpot, exchangeClient, kraken } from '../../src/exchange/index.ts';
-import { ElsewhereDesk, Hedger, hedgeViewOf, mayStillExecute } from '../../src/hedge/index.ts';
+import { ElsewhereDesk, Hedger, hedgeInputsOf, mayStillExecute } from '../../src/hedge/index.ts';
 import { ledgerOf, textOfLedger } from '../../src/live/recording/ledgerText.ts';
 import { createSecondExchange, type Respond } from '../../src/sandbox/index.ts';
 import { SECOND_BOOKS } from '../../src/sandbox/binance/binanceExchange.ts';
@@ -313,7 +313,7 @@ export class BotOfTwo {
       kept: { rows: this.disk.rows, prefix: `mm-h${life}-`, orders: { instance: 'mm', run: life } },
       pair: plain,
       view: () =>
-        hedgeViewOf(this.desk.engine, { instrument: plain, takerRate: 0, balancesAt: clock.now() }, clock.now()),
+        hedgeInputsOf(this.desk.engine, { instrument: plain, takerRate: 0, balancesAt: clock.now() }, clock.now()),
       persist: () => {
         if (this.accepts) this.#keep();
         return this.accepts;

@@ -4,7 +4,7 @@ import { instrumentOf, moneyOf } from '../../src/core/index.ts';
 import type { ElsewhereSetup, HedgeSetup } from '../../src/hedge/index.ts';
 import { ElsewhereRoute } from '../../src/hedge/elsewhereRoute.ts';
 import { Flattening } from '../../src/hedge/flattening.ts';
-import type { HedgeView } from '../../src/hedge/view.ts';
+import type { HedgeInputs } from '../../src/hedge/hedgeInputs.ts';
 import { bookRules } from '../core/market.ts';
 
 /** At least 3 btc and 100 mxn in one order, in lots of one. */
@@ -44,7 +44,7 @@ function made(ends = true, venues: HedgeSetup['venues'] = ['book'], elsewhere: E
     elsewhere,
   );
   const isDone = (inventory: string, mid: string) =>
-    flattening.isDone({ instrument, inventory: moneyOf(inventory), mid: moneyOf(mid) } as HedgeView);
+    flattening.isDone({ instrument, inventory: moneyOf(inventory), mid: moneyOf(mid) } as HedgeInputs);
   return { flattening, isDone, ended, log, state };
 }
 
@@ -122,7 +122,7 @@ describe('a request to close everything', () => {
       setup: { rules: { costMaxBps: 1_000 }, venues: ['book'] },
     });
     expect([without.request, without.isNew()]).toEqual([null, false]);
-    const view = { instrument, inventory: moneyOf('0'), mid: moneyOf('1') } as HedgeView;
+    const view = { instrument, inventory: moneyOf('0'), mid: moneyOf('1') } as HedgeInputs;
     expect(without.isDone(view)).toBe(true);
   });
 });

@@ -10,7 +10,13 @@ import {
   type HedgeRow,
   type Millis,
 } from '../../src/core/index.ts';
-import { Hedger, hedgeViewOf, type FlattenRequest, type HedgeSetup, type HedgeView } from '../../src/hedge/index.ts';
+import {
+  Hedger,
+  hedgeInputsOf,
+  type FlattenRequest,
+  type HedgeSetup,
+  type HedgeInputs,
+} from '../../src/hedge/index.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
 import { ToyDesk } from './toyDesk.ts';
@@ -41,7 +47,7 @@ export class HedgedBot {
   readonly log: Log[] = [];
   /** Called for each new view, before it is made. */
   onView: () => void = () => undefined;
-  change: (view: HedgeView) => HedgeView = view => view;
+  change: (view: HedgeInputs) => HedgeInputs = view => view;
   failure: Error | null = null;
   balancesAt = 0;
   readonly #noOrders: boolean;
@@ -202,7 +208,7 @@ export class HedgedBot {
       view: () => {
         this.onView();
         const of = { instrument: plain, takerRate: 0, balancesAt: this.balancesAt };
-        return this.change(hedgeViewOf(this.desk.engine, of, this.clock.now()));
+        return this.change(hedgeInputsOf(this.desk.engine, of, this.clock.now()));
       },
       persist: () => {
         if (this.accepts) this.disk = this.hedger.rows;

@@ -1,7 +1,7 @@
 /** The hedger step by step: its words, its times to the millisecond, and what it tells the engine in which order. */
 import { describe, expect, test } from 'vitest';
 import { money, moneyOf, type HedgeRow, type Price } from '../../src/core/index.ts';
-import type { HedgeView } from '../../src/hedge/index.ts';
+import type { HedgeInputs } from '../../src/hedge/index.ts';
 import { HedgedBot } from './hedgedBot.ts';
 import { offerOf, routeOf, rowOf } from './hedgeRows.ts';
 
@@ -187,7 +187,7 @@ describe('a hedge by an offer', () => {
     const bot = new HedgedBot(12);
     let looks = 0;
     bot.onView = () => looks++;
-    bot.change = view => (looks === look ? ({ ...view, ...change } as unknown as HedgeView) : view);
+    bot.change = view => (looks === look ? ({ ...view, ...change } as unknown as HedgeInputs) : view);
     await bot.turned();
     expect(wordsOf(bot.last)).toEqual(['failed', why]);
     expect([bot.toy.accepted, bot.phases]).toEqual([[], []]);
@@ -226,7 +226,7 @@ describe('a hedge by an offer', () => {
         let looks = 0;
         bot.onView = () => looks++;
         const sides = { buy: { room: 0 }, sell: { room: 0 }, [side]: { room } };
-        bot.change = view => (looks === 3 ? ({ ...view, sides } as unknown as HedgeView) : view);
+        bot.change = view => (looks === 3 ? ({ ...view, sides } as unknown as HedgeInputs) : view);
         await bot.turned();
         expect(bot.toy.accepted).toHaveLength(room === 12 ? 1 : 0);
       }

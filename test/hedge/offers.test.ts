@@ -11,7 +11,7 @@ import {
   routeCostMax,
   routeRecord,
 } from '../../src/hedge/thirdCurrencyRoutes.ts';
-import type { HedgeView } from '../../src/hedge/view.ts';
+import type { HedgeInputs } from '../../src/hedge/hedgeInputs.ts';
 import { depthOf, plain } from '../core/market.ts';
 import { routeOf, rowOf } from './hedgeRows.ts';
 import { ToyDesk } from './toyDesk.ts';
@@ -332,7 +332,7 @@ describe('the ways out with their prices', () => {
     bookRoute(
       { venues, rules: { costMaxBps: 50 } as HedgeRules },
       mayTake,
-      { ...view, sides, ...changes } as unknown as HedgeView,
+      { ...view, sides, ...changes } as unknown as HedgeInputs,
       moneyOf(amount),
     );
 

@@ -23,7 +23,7 @@ import {
   spentOnDay,
   spentOnFlatten,
 } from '../../src/hedge/roomAndBudget.ts';
-import { hedgeViewOf, type HedgeView } from '../../src/hedge/view.ts';
+import { hedgeInputsOf, type HedgeInputs } from '../../src/hedge/hedgeInputs.ts';
 import { btcMxn, plain } from '../core/market.ts';
 import { runsOf } from '../many.ts';
 import { NOW, rowOf } from './hedgeRows.ts';
@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000;
 const ends: readonly HedgeState[] = ['completed', 'failed', 'stranded'];
 
 /** Room of a side: the amount that is left of more than any room has. */
-const roomOf = (view: HedgeView, side: 'buy' | 'sell'): bigint =>
+const roomOf = (view: HedgeInputs, side: 'buy' | 'sell'): bigint =>
   side === 'sell' ? amountInRoom(view, money(10n ** 45n)) : -amountInRoom(view, money(-(10n ** 45n)));
 
 test('the cost of a day is that of every hedge which was not certainly left undone, and a clock set back begins no day', () => {
@@ -122,12 +122,12 @@ test('a hedge on another exchange starts the count there from 1, and hedges of e
 });
 
 /** What a hedger sees of that. */
-function viewOf(snapshot: object, standing: RiskContext): HedgeView {
+function viewOf(snapshot: object, standing: RiskContext): HedgeInputs {
   const account = { differences: () => [], isReconciled: true };
   const book = { snapshot: () => snapshot as Snapshot, riskContext: () => standing };
   const shown = { book, account };
   const { instrument } = standing;
-  return hedgeViewOf(shown, { instrument, takerRate: 0, balancesAt: 0 }, 0);
+  return hedgeInputsOf(shown, { instrument, takerRate: 0, balancesAt: 0 }, 0);
 }
 
 /** Orders of ours in any state, what is held, and how far inventory is from its target. */

@@ -586,7 +586,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a hedge sells what our own asks lock',
-    file: 'src/hedge/view.ts',
+    file: 'src/hedge/hedgeInputs.ts',
     from: ' - locked);',
     to: ');',
     test: 'test/hedge/roomAndBudget.test.ts',
@@ -6255,18 +6255,18 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a view has as many asks as bids',
-    file: 'src/hedge/view.ts',
+    file: 'src/hedge/hedgeInputs.ts',
     from: 'askPrices: askPrices.slice(0, asks)',
     to: 'askPrices: askPrices.slice(0, bids)',
-    test: 'test/hedge/view.test.ts',
+    test: 'test/hedge/hedgeInputs.test.ts',
     title: 'a view has every level of each side, and on each side its own worst price',
   },
   {
     name: 'sales have the worst price of purchases',
-    file: 'src/hedge/view.ts',
+    file: 'src/hedge/hedgeInputs.ts',
     from: 'takerPriceBound(side, riskContext)',
     to: "takerPriceBound('buy', riskContext)",
-    test: 'test/hedge/view.test.ts',
+    test: 'test/hedge/hedgeInputs.test.ts',
     title: 'a view has every level of each side, and on each side its own worst price',
   },
   {

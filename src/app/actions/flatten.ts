@@ -1,7 +1,7 @@
 /** Flatten action, with which the hedger closes all inventory: estimate of the cost, and the request. */
 import { money, moneyOf, textOfMoney, amountToHedge, compareRoutes, type Millis } from '../../core/index.ts';
 import { isTrialOrder } from '../../config.ts';
-import { bookRoute, hedgeViewOf } from '../../hedge/index.ts';
+import { bookRoute, hedgeInputsOf } from '../../hedge/index.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
@@ -21,7 +21,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   const plan = hedgePlanOf(setup);
   if (plan === undefined) return [NO_HEDGER];
   const { major, minor } = rules.instrument;
-  const view = hedgeViewOf(engine, { ...rules, balancesAt: at }, at);
+  const view = hedgeInputsOf(engine, { ...rules, balancesAt: at }, at);
   const { inventory, mid, refusal } = view;
   if (inventory === 0n) return ['inventory is at its target; there is nothing to hedge'];
   const what = `${inventory > 0n ? textOfMoney(inventory) : textOfMoney(money(-inventory))} ${major}`;

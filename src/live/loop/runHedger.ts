@@ -1,5 +1,5 @@
 /** Construction of a run's hedger from the options of the run. */
-import { Hedger, hedgeViewOf, type FlattenRequest, type HedgerOptions, type PlaceSetup } from '../../hedge/index.ts';
+import { Hedger, hedgeInputsOf, type FlattenRequest, type HedgerOptions, type PlaceSetup } from '../../hedge/index.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
 import type { Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
@@ -41,7 +41,7 @@ export function hedgerOf(
     pair: start.rules.instrument,
     ...(flatten ? { flatten: flattenOf(flatten, engine, run) } : {}),
     view: () => {
-      const view = hedgeViewOf(engine, { ...rules(), balancesAt: balancesAt() }, run.time());
+      const view = hedgeInputsOf(engine, { ...rules(), balancesAt: balancesAt() }, run.time());
       place?.observe(run.time(), view);
       return view;
     },

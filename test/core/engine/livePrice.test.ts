@@ -11,7 +11,7 @@ import {
   type Strategy,
   type TakerRequest,
 } from '../../../src/core/index.ts';
-import { hedgeViewOf } from '../../../src/hedge/index.ts';
+import { hedgeInputsOf } from '../../../src/hedge/index.ts';
 import { eventOf, LineWriter, lineOf } from '../../../src/live/recording/recording.ts';
 import { Desk, PATIENCE } from '../desk.ts';
 import { plain } from '../market.ts';
@@ -109,14 +109,14 @@ test('without a price elsewhere, quotes go and inventory is still reduced at pri
   desk.round();
   expect([shown(desk), desk.engine.book.snapshot(desk.now).quoting]).toEqual([[[], []], 'no live price']);
   const terms = { instrument: plain, takerRate: 0, balancesAt: desk.now };
-  expect(hedgeViewOf(desk.engine, terms, desk.now).refusal).toBeNull();
+  expect(hedgeInputsOf(desk.engine, terms, desk.now).refusal).toBeNull();
   const take = { side: 'sell', price: 990, amount: 10, until: desk.now + 5_000 } as never as TakerRequest;
   desk.step({ kind: 'take', at: desk.now, ...take, id: 'mm-7-t1' });
   desk.rounds(2);
   expect([desk.places().filter(({ takes }) => takes).length, desk.traded.lots]).toEqual([1, 0]);
   // Each other reason still blocks it.
   desk.now += 60_000;
-  expect(hedgeViewOf(desk.engine, terms, desk.now).refusal).toBe('book stale');
+  expect(hedgeInputsOf(desk.engine, terms, desk.now).refusal).toBe('book stale');
   desk.step({ kind: 'take', at: desk.now, ...take, id: 'mm-7-t2', until: desk.now + 5_000 });
   expect(desk.places().filter(({ takes }) => takes)).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { expect, test } from 'vitest';
 import { causesOf, moneyOf } from '../../../src/core/index.ts';
 import { loadConfig } from '../../../src/config.ts';
-import { hedgeViewOf } from '../../../src/hedge/view.ts';
+import { hedgeInputsOf } from '../../../src/hedge/hedgeInputs.ts';
 import { placeSetupOf, rateOf, stateElsewhere } from '../../../src/hedge/index.ts';
 import { heldAtOtherPlaces, hedgesToContinue } from '../../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
@@ -34,7 +34,7 @@ function observes(two: TwoDesks, { observe }: ReturnType<typeof setupOn>, rounds
     two.desk.round(3_000);
     two.readThere();
     const { now, engine } = two.desk;
-    observe(now, hedgeViewOf(engine, { instrument: plain, takerRate: 0, balancesAt: now }, now));
+    observe(now, hedgeInputsOf(engine, { instrument: plain, takerRate: 0, balancesAt: now }, now));
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Amount, EngineNews, Price } from '../../src/core/index.ts';
 import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from '../../src/hedge/takerOrderOutcome.ts';
-import { hedgeViewOf } from '../../src/hedge/view.ts';
+import { hedgeInputsOf } from '../../src/hedge/hedgeInputs.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
 
@@ -27,7 +27,7 @@ function traded() {
   return { desk, take, told: () => told };
 }
 const viewOf = (desk: Desk) =>
-  hedgeViewOf(desk.engine, { instrument: plain, takerRate: 0, balancesAt: desk.now }, desk.now);
+  hedgeInputsOf(desk.engine, { instrument: plain, takerRate: 0, balancesAt: desk.now }, desk.now);
 
 test("a hedger's view stays what it was, whatever the engine takes afterwards", () => {
   const { desk } = traded();
@@ -180,12 +180,12 @@ test("a hedger's view has the levels that are filled, the differences of the las
   const balance = (currency: string, total: string) => ({ currency, total, locked: '0', available: total });
   const balances = [balance('btc', '1000000013'), balance('mxn', '999990020')];
   desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now - 5, quiet: false, balances });
-  expect(hedgeViewOf(desk.engine, { instrument: plain, takerRate: 7, balancesAt: 3 }, desk.now)).toMatchObject({
+  expect(hedgeInputsOf(desk.engine, { instrument: plain, takerRate: 7, balancesAt: 3 }, desk.now)).toMatchObject({
     takerRate: 7,
     balances: { at: 3, differences: [{ currency: 'btc', difference: 3n * 10n ** 18n }] },
   });
   // No decision since: the book has become too old.
-  const later = hedgeViewOf(desk.engine, { instrument: plain, takerRate: 0, balancesAt: 0 }, desk.now + 60_000);
+  const later = hedgeInputsOf(desk.engine, { instrument: plain, takerRate: 0, balancesAt: 0 }, desk.now + 60_000);
   expect(later.refusal).toBe('book stale');
   desk.step({ kind: 'stop', at: desk.now });
   expect(viewOf(desk).refusal).toBe('stopping');

@@ -1,4 +1,4 @@
-/** Immutable view of the bot at one time, for the hedger. */
+/** Inputs of the hedger: an immutable view of the bot at one time. */
 import {
   money,
   hedgeRoomLeft,
@@ -17,8 +17,8 @@ import {
   type Snapshot,
 } from '../core/index.ts';
 
-/** View of the bot; sums of money are in units of 10^-18. */
-export type HedgeView = {
+/** The bot at one time, as the hedger sees it; sums of money are in units of 10^-18. */
+export type HedgeInputs = {
   readonly instrument: Instrument;
   /** Fee rate of the bot's taker orders, in 10^-8. */
   readonly takerRate: number;
@@ -65,17 +65,17 @@ export type BalancesSeen = {
  * Data that the caller supplies, because the engine does not have it. `balancesAt` is the start of the last balance
  * read.
  */
-type DriverData = Pick<HedgeView, 'instrument' | 'takerRate'> & { readonly balancesAt: Millis };
+type DriverData = Pick<HedgeInputs, 'instrument' | 'takerRate'> & { readonly balancesAt: Millis };
 
 /** Creates the view at `at`, in engine time. */
-export function hedgeViewOf(
+export function hedgeInputsOf(
   engine: {
     readonly book: Pick<BookEngine, 'snapshot' | 'riskContext'>;
     readonly account: Pick<Engine['account'], 'differences' | 'isReconciled'>;
   },
   { instrument, takerRate, balancesAt }: DriverData,
   at: Millis,
-): HedgeView {
+): HedgeInputs {
   const snapshot = engine.book.snapshot(at);
   const riskContext = engine.book.riskContext(at);
   const sideOf = (side: Side): SideRoom => ({
