@@ -173,7 +173,7 @@ const MANY = [
   'core/engine/books',
   'core/engine/elsewhere',
   'core/engine/engine',
-  'core/engine/figureEvidence',
+  'core/engine/figuresKnown',
   'core/engine/hedgeDebt',
   'core/engine/ledgerRows',
   'core/engine/parts',

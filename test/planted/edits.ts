@@ -1233,10 +1233,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'after a stop only orders in the book keep the figures open',
-    file: 'src/core/engine/figureEvidence.ts',
+    file: 'src/core/engine/figuresKnown.ts',
     from: 'live.some(mayLive)) this.#liveUntil = at;',
     to: "live.some(({ state }) => state === 'open' || state === 'partially filled')) this.#liveUntil = at;",
-    test: 'test/core/engine/figureEvidence.test.ts',
+    test: 'test/core/engine/figuresKnown.test.ts',
     title:
       'after a stop figures are exact only when no order is left and they have every fill, for every short history',
   },

@@ -14,7 +14,7 @@ import type { BookEngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { AccountEvent, OneBookEvent, BookState, EngineEvent, PastTrade } from './event.ts';
 import { ReadTimes } from '../marketdata/readTimes.ts';
 import type { PlacedChange } from '../accounting/placeAccount.ts';
-import { FigureEvidence } from './figureEvidence.ts';
+import { FiguresKnown } from './figuresKnown.ts';
 import { ForeignOrders } from '../orders/foreignOrders.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { Booked } from '../accounting/bookings.ts';
@@ -84,7 +84,7 @@ export class BookEngine implements AccountBook {
   readonly #unknownOrders: UnknownOrderResolver;
   readonly #rules: BookTerms;
   readonly #fresh = new ReadTimes();
-  readonly #evidence = new FigureEvidence();
+  readonly #evidence = new FiguresKnown();
   #decidedAt = -Infinity;
   /** Severity of the latest quote of a strategy file that is empty; `null` if a warning. */
   #silenceSeverity: 'error' | 'info' | null = null;

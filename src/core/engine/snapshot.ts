@@ -3,7 +3,7 @@ import type { AdverseSelection } from '../quoting/adverseSelection.ts';
 import { bestOf } from '../model/book.ts';
 import type { Decisions } from './decisions.ts';
 import type { BookedFigures, KnownFigures, Snapshot } from './engineTypes.ts';
-import type { MissingEvidence } from './figureEvidence.ts';
+import type { MissingEvidence } from './figuresKnown.ts';
 import type { TradingAccount } from '../accounting/tradingAccount.ts';
 import type { Inventory } from '../accounting/inventory.ts';
 import type { LivePriceStatus } from '../marketdata/livePrice.ts';

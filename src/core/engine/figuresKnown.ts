@@ -1,6 +1,6 @@
 /**
- * Evidence for the account's figures: whether the trades and balances that the figures need were read, and if not, the
- * reason.
+ * Whether the figures of the account are known: whether the trades and balances that they need were read, and if not,
+ * the reason.
  */
 import type { TradingAccount } from '../accounting/tradingAccount.ts';
 import type { ReadTimes } from '../marketdata/readTimes.ts';
@@ -28,7 +28,7 @@ const UNLISTED = 'the exchange does not list all trades of ended orders yet';
 const DIFFERENT = 'the balances differ from the ledger';
 const NOT_COMPARED = 'the balances were not compared with the ledger';
 
-export class FigureEvidence {
+export class FiguresKnown {
   #stoppedAt: Millis | null = null;
   /** Latest time after the stop at which an order of the bot may have been live. */
   #liveUntil: Millis = -Infinity;

@@ -1,7 +1,7 @@
 /** Proof of the figures: each missing piece of evidence by its words, while the bot runs and after its stop. */
 import { describe, expect, it } from 'vitest';
 import { moneyOf, type Order, type OrderState } from '../../../src/core/index.ts';
-import { FigureEvidence, type EvidenceSources } from '../../../src/core/engine/figureEvidence.ts';
+import { FiguresKnown, type EvidenceSources } from '../../../src/core/engine/figuresKnown.ts';
 import { knownFigures } from '../../../src/core/engine/snapshot.ts';
 import { sized } from '../../many.ts';
 import { Desk, quoteAround, type Fate } from '../desk.ts';
@@ -49,13 +49,13 @@ describe('the figures of a bot that runs', () => {
     ['unread balances', { regime: { unread: 'no answer' } }, { trades: null, holdings: 'no answer' }],
     ['live orders', { orders: { live: [orderOf('open')], areTradesMissing: false } }, both(null)],
   ])('with %s', (_, changes, missing) => {
-    expect(new FigureEvidence().missing(sources(changes), NOW)).toEqual(missing);
+    expect(new FiguresKnown().missing(sources(changes), NOW)).toEqual(missing);
   });
 });
 
 describe('the figures of a bot that has stopped', () => {
   const after = (changes: Partial<EvidenceSources>, liveUntil: number | null = null) => {
-    const evidence = new FigureEvidence();
+    const evidence = new FiguresKnown();
     evidence.beforeEvent(STOPPED - 1, { live: [orderOf('open')] });
     evidence.stopped(STOPPED);
     // A second stop changes nothing.
@@ -127,7 +127,7 @@ const MAY_FILL: Record<OrderState, boolean> = {
 it.each(Object.entries(MAY_FILL) as [OrderState, boolean][])(
   'after a stop an order that is %s is waited for, and evidence from before its end counts for nothing: %s',
   (state, mayFill) => {
-    const evidence = new FigureEvidence();
+    const evidence = new FiguresKnown();
     evidence.stopped(STOPPED);
     const live = [orderOf('closed-unsettled'), orderOf(state)];
     const seen = (at: number) => sources({ account: account(checkedAt(at)), fresh: { trades: at } });
