@@ -35,7 +35,7 @@ import {
   positivePart,
   unlessUnfit,
   writeNotSent,
-} from '../wire/parts.ts';
+} from '../wire/requestParts.ts';
 import { fault } from '../wire/wire.ts';
 import {
   binanceProtocol,

@@ -12,7 +12,7 @@ import type {
   RequestVerdict,
 } from '../../transport/requestSender.ts';
 import { parsedJson } from '../../wire/json.ts';
-import { readContent } from '../../wire/parts.ts';
+import { readContent } from '../../wire/requestParts.ts';
 import { binanceCode, binanceMeaning, binanceRemedy, isBinanceTransient, refinedCode } from './errorCodes.ts';
 
 /** Request fields that are specific to this exchange. */

@@ -4,7 +4,7 @@ import { buildAndSend } from '../../transport/requestSender.ts';
 import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 import * as replies from '../wire/marketReplies.ts';
 import { pageQuery } from '../wire/path.ts';
-import { bookPart, query } from '../../wire/parts.ts';
+import { bookPart, query } from '../../wire/requestParts.ts';
 import { fault } from '../../wire/wire.ts';
 
 export type CandleQuery = {

@@ -4,7 +4,7 @@ import * as replies from '../wire/accountReplies.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
 import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 import { currencyPart, IDS_PER_REQUEST, oidPart, originIdPart, pageQuery, tidPart } from '../wire/path.ts';
-import { bookPart, chunks, limitPart, positivePart, query, allOf, anyOf, type Lists } from '../../wire/parts.ts';
+import { bookPart, chunks, limitPart, positivePart, query, allOf, anyOf, type Lists } from '../../wire/requestParts.ts';
 import { fault, present } from '../../wire/wire.ts';
 
 /** Wire values by time in force (rest-api 4.1). */

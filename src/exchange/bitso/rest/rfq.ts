@@ -3,7 +3,7 @@ import type { DecimalText, Millis, UnreadableRow } from '../../../core/index.ts'
 import { buildAndSend } from '../../transport/requestSender.ts';
 import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 import { currencyPart, quotePart } from '../wire/path.ts';
-import { limitPart, positivePart, query } from '../../wire/parts.ts';
+import { limitPart, positivePart, query } from '../../wire/requestParts.ts';
 import * as wire from '../../wire/wire.ts';
 import type { Row } from '../../wire/wire.ts';
 

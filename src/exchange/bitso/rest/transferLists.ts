@@ -6,7 +6,7 @@ import type { TransferLists, TransferLine, UnreadableRow } from '../../../core/i
 import { buildAndSend } from '../../transport/requestSender.ts';
 import type { BitsoAsk, BitsoRequest } from '../wire/protocol.ts';
 import { quotePart } from '../wire/path.ts';
-import { limitPart, query } from '../../wire/parts.ts';
+import { limitPart, query } from '../../wire/requestParts.ts';
 import * as wire from '../../wire/wire.ts';
 
 const PAGE_MAX = 100;

@@ -1,6 +1,6 @@
 /** Checks of ids and pages: only ids, symbols and numbers can reach the request line. */
 import type { ExchangeLimits, Page } from '../../../core/index.ts';
-import { checked, limitPart } from '../../wire/parts.ts';
+import { checked, limitPart } from '../../wire/requestParts.ts';
 
 export const currencyPart = checked(/^[A-Za-z0-9]{1,20}$/, 'a ticker like btc');
 /** Checks an order id: 16 characters in current replies, up to 64 in older samples (public facts 3). */

@@ -26,7 +26,7 @@ import {
   type ListedTrade,
 } from '../wire/replies.ts';
 import type { KrakenPair } from '../wire/names.ts';
-import { doneWith } from '../../wire/parts.ts';
+import { doneWith } from '../../wire/requestParts.ts';
 import { fault, optional, row } from '../../wire/wire.ts';
 import { krakenDecimal } from '../wire/numbers.ts';
 import { historyQuery, privateQuery, type orderEndpoints } from './orders.ts';

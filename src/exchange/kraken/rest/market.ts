@@ -13,7 +13,7 @@ import { timedSequence } from '../wire/sequence.ts';
 import type { Pairs } from './pairs.ts';
 import type { KrakenPair } from '../wire/names.ts';
 import { depth, krakenTrades, type TimedTrade } from '../wire/replies.ts';
-import { doneWith } from '../../wire/parts.ts';
+import { doneWith } from '../../wire/requestParts.ts';
 import { fault } from '../../wire/wire.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
 

@@ -17,7 +17,7 @@ import {
   type UnreadableRow,
 } from '../../../core/index.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
-import { allOf, anyOf, chunks, doneWith, positivePart, unlessUnfit, writeNotSent } from '../../wire/parts.ts';
+import { allOf, anyOf, chunks, doneWith, positivePart, unlessUnfit, writeNotSent } from '../../wire/requestParts.ts';
 import { fault, row } from '../../wire/wire.ts';
 import { HISTORY_CALLS, type KrakenAsk, type KrakenRequest } from '../wire/protocol.ts';
 import type { ServerClock } from '../wire/serverClock.ts';

@@ -4,7 +4,7 @@
  * omits none.
  */
 import { counted, type Outcome, type UnreadableRow } from '../../../core/index.ts';
-import { doneWith } from '../../wire/parts.ts';
+import { doneWith } from '../../wire/requestParts.ts';
 
 /** Number of rows per page. Source: docs.kraken.com/api/docs/rest-api/get-closed-orders, get-trade-history. */
 export const PAGE_ROWS = 50;

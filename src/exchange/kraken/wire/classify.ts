@@ -4,7 +4,7 @@
  */
 import type { WireReply } from '../../../core/index.ts';
 import { parsedJson } from '../../wire/json.ts';
-import { readContent } from '../../wire/parts.ts';
+import { readContent } from '../../wire/requestParts.ts';
 import { list, text, WireFault } from '../../wire/wire.ts';
 import type { ApiRequest, RequestVerdict } from '../../transport/requestSender.ts';
 import { isKrakenThrottle, krakenCode, krakenMeaning } from './errorCodes.ts';
