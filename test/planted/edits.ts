@@ -9560,7 +9560,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the last run alone says whether a replay is the same',
-    file: 'src/app/inspect/stateCommands.ts',
+    file: 'src/app/inspect/replayCheck.ts',
     from: 'same &&= told.same;',
     to: 'same = told.same;',
     test: 'test/live/replay/replay.test.ts',

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { replay } from '../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../src/app/inspect/replayCheck.ts';
 import { BotProcess, type RunResult } from '../../src/app/run/botProcess.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { loadConfig } from '../../src/config.ts';

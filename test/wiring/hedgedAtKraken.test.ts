@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { hedgesIn } from '../../src/app/inspect/hedges.ts';
-import { replay } from '../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../src/app/inspect/replayCheck.ts';
 import { amount, moneyOf, price, Secret, sumOfCauses } from '../../src/core/index.ts';
 import { kraken } from '../../src/exchange/index.ts';
 import { realClock } from '../../src/live/realClock.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { replay } from '../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../src/app/inspect/replayCheck.ts';
 import type { RunResult } from '../../src/app/run/botProcess.ts';
 import {
   amountExact,

@@ -11,7 +11,7 @@ import { askReload } from './askReload.ts';
 import { lifeOf, silenceText } from '../inspect/botLife.ts';
 import { notRunningText } from '../inspect/botOfFolder.ts';
 import { latchHalt } from '../inspect/halt.ts';
-import { reduce } from '../inspect/stateCommands.ts';
+import { reduce } from './reduceAndResume.ts';
 import { ownCommand, type WhichBook, type WhichBot } from '../../messages/ownCommand.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { assertBookKnown, bookOfAsk } from './actionBook.ts';

@@ -8,7 +8,7 @@ import { Mailbox } from '../../live/mailbox/mailbox.ts';
 import { bookLatchFolder, bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { forgetEndedPause, latchIn } from '../../live/safety/latch.ts';
 import { pauseInForce } from '../../live/safety/pauseWatch.ts';
-import { resume } from '../inspect/stateCommands.ts';
+import { resume } from './reduceAndResume.ts';
 import type { WhichBook } from '../../messages/ownCommand.ts';
 
 /**

@@ -12,7 +12,7 @@ import { hedges } from '../../app/inspect/hedges.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { hedgeEvidence, settleHedge, type SettleAsk } from '../../app/inspect/settleHedge.ts';
 import { SETTLED_AS } from '../../live/mailbox/kinds.ts';
-import { replay } from '../../app/inspect/stateCommands.ts';
+import { replay } from '../../app/inspect/replayCheck.ts';
 import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 import { print, writeError } from '../terminal/output.ts';
 

@@ -8,7 +8,7 @@ import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { promotionJudge } from '../../../backtest/app/promote/checkStage.ts';
 import { adjust } from '../../../src/app/inspect/ledger.ts';
 import { latchHalt } from '../../../src/app/inspect/halt.ts';
-import { reduce, resume } from '../../../src/app/inspect/stateCommands.ts';
+import { reduce, resume } from '../../../src/app/actions/reduceAndResume.ts';
 import { checkedBy, checkedReason } from '../../../src/messages/reason.ts';
 import { promoteOptions } from '../../../src/app/promote/promote.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';

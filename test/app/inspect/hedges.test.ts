@@ -1,7 +1,7 @@
 /** `puntas hedges`: every hedge with its ways, its costs and its end, as the recordings have them. */
 import { afterEach, expect, test } from 'vitest';
 import { hedges, hedgesIn, linesOf, type ListedHedge } from '../../../src/app/inspect/hedges.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { LineWriter } from '../../../src/live/recording/recording.ts';
 import { recorderIn } from '../../../src/live/recording/recordings.ts';
 import { readShipped } from '../../../src/wiring/configFile.ts';

@@ -1,6 +1,6 @@
 /** Deposits and withdrawals in the currencies of several books, reported by webhooks many times: each is booked once. */
 import { afterEach, expect, test, vi } from 'vitest';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import { MarketData } from '../../../src/live/market/marketData.ts';
 import { realClock } from '../../../src/live/realClock.ts';

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import type { Switches } from '../../../src/sandbox/index.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { realClock } from '../../../src/live/realClock.ts';

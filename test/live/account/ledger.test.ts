@@ -11,7 +11,7 @@ import {
   type WireRequest,
 } from '../../../src/core/index.ts';
 import { adjust, ledger } from '../../../src/app/inspect/ledger.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';

@@ -3,7 +3,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { adjust } from '../../../src/app/inspect/ledger.ts';
 import { hedgeEvidence, settleHedge } from '../../../src/app/inspect/settleHedge.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { moneyOf, type WireRequest } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';

@@ -8,7 +8,7 @@ import { resumed, resumeOnce } from '../../../src/app/actions/resumeOnce.ts';
 import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { replayedMoment } from '../../../src/app/inspect/explain.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { runExit } from '../../../src/cli/commands/trade.ts';
 import { runsOf } from '../../many.ts';
 import { doomed, restarted } from '../crashes.ts';

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { presenceCertificate } from '../../../src/app/compliance/presence.ts';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { money, moneyOf, textOfMoney, type WireReply } from '../../../src/core/index.ts';
 import { lineOf, type RecordedEvent } from '../../../src/live/recording/recording.ts';
 import { readRecording, recordingName, recordingsIn } from '../../../src/live/recording/recordings.ts';

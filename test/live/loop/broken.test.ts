@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { explain } from '../../../src/app/inspect/explain.ts';
 import { explanationText } from '../../../src/app/inspect/explainText.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { Engine, type EngineEvent } from '../../../src/core/index.ts';
 import { Folders } from '../states.ts';
 import { started, worldOf, type RunChanges, type World } from '../world.ts';

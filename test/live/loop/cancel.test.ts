@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
 import type { ActionEnd } from '../../../src/app/actions/actions.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { started, worldOf, type World } from '../world.ts';
 

@@ -1,7 +1,7 @@
 /** Books that only an earlier run had: settled without a quote, while reloads, cancels and rotations go on. */
 import { afterAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { booksOf, recordedConfig } from '../../../src/config.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { recordedRunOf, recordingsIn } from '../../../src/live/recording/recordings.ts';

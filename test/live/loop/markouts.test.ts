@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { engineOf } from '../../../src/wiring/bot.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import type { Config } from '../../../src/config.ts';
 import type { EngineEvent, RestoredLedger } from '../../../src/core/index.ts';
 import { lineOf } from '../../../src/live/recording/recording.ts';

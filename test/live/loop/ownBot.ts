@@ -1,7 +1,7 @@
 /** A bot in virtual time with a strategy file, whose text can be changed and reloaded while it runs, and whose stream can be cut. */
 import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { loadConfig, type Config, type FoundStrategyFile } from '../../../src/config.ts';
 import type { StreamTransport } from '../../../src/core/index.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';

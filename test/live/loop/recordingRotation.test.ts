@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { clientOf, engineOf, marketStreamOf } from '../../../src/wiring/bot.ts';
 import { randomOf, Secret, settle, type WireRequest } from '../../../src/core/index.ts';
 import { RecordingRotation, type Reloaded, type RunSetup } from '../../../src/live/loop/recordingRotation.ts';

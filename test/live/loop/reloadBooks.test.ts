@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { money, moneyOf, textOfMoney, type WireReply, type WireRequest } from '../../../src/core/index.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { MailMessage } from '../../../src/live/mailbox/kinds.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';

@@ -1,7 +1,7 @@
 /** The exchange changes a book under a running bot: its tick, its bounds, its fees, and whether it is there at all. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { moneyOf, textOfPrice } from '../../../src/core/index.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { few } from '../../many.ts';

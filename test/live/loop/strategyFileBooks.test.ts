@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { explain, replayedMoment } from '../../../src/app/inspect/explain.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { approvedStrategiesIn } from '../../../src/app/run/approvedStrategy.ts';
 import { reloadDigestOf } from '../../../src/app/run/reloading.ts';
 import { loadConfig, strategyHashesIn, withFileIn, type FoundStrategyFile } from '../../../src/config.ts';

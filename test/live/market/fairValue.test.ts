@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { lineOf } from '../../../src/live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { inProcessStream } from '../../../src/sandbox/index.ts';

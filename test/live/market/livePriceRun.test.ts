@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { explain } from '../../../src/app/inspect/explain.ts';
 import { explanationText } from '../../../src/app/inspect/explainText.ts';
 import { lineOf } from '../../../src/live/recording/recording.ts';

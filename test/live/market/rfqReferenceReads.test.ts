@@ -1,6 +1,6 @@
 /** RFQ prices in whole runs: asked for no more often than configured, accepted never, and missed by name. */
 import { afterEach, expect, test } from 'vitest';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { isAccept } from '../hedge/hedgedWorld.ts';
 import { started, worldOf, type World } from '../world.ts';
 

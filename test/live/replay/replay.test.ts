@@ -2,7 +2,7 @@ import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engineOf } from '../../../src/wiring/bot.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import type { Config } from '../../../src/config.ts';
 import { amount, emptyDepth, OrderBook, price } from '../../../src/core/index.ts';
 import { eventOf, lineOf, LineWriter, type RecordingLine } from '../../../src/live/recording/recording.ts';

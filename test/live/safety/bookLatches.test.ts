@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { holdersOf } from '../../../src/app/inspect/botLife.ts';
-import { resume } from '../../../src/app/inspect/stateCommands.ts';
+import { resume } from '../../../src/app/actions/reduceAndResume.ts';
 import { Engine, moneyOf, OrderBook, VirtualClock, type EngineEvent } from '../../../src/core/index.ts';
 import { bookLatchIn, booksWithLatches, bookStopsIn } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn, retryingLatch, type Halt, type Latch } from '../../../src/live/safety/latch.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { explain } from '../../../src/app/inspect/explain.ts';
-import { reduce, resume } from '../../../src/app/inspect/stateCommands.ts';
+import { reduce, resume } from '../../../src/app/actions/reduceAndResume.ts';
 import { moneyOf, RESUMED_BEYOND_LIMIT } from '../../../src/core/index.ts';
 import { Mailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { latchIn, liftedIn, retryingLatch, type Halt } from '../../../src/live/safety/latch.ts';

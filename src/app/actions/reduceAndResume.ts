@@ -1,67 +1,19 @@
-/** `puntas replay`, `puntas reduce` and `puntas resume` on a state directory. */
-import { existsSync } from 'node:fs';
-import { booksOf, recordedConfig } from '../../config.ts';
-import { counted, isPositionLimitReason, type Millis, textOfError } from '../../core/index.ts';
+/** Reduce-only and resume, of a bot or of one of its books: the stops in its state directory are set and lifted. */
+import { isPositionLimitReason, type Millis } from '../../core/index.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn, type Latch } from '../../live/safety/latch.ts';
 import { pauseInForce } from '../../live/safety/pauseWatch.ts';
-import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
-import { firstRulesOfBooks, replayRun } from '../../live/replay/replay.ts';
-import { engineOf } from '../../wiring/bot.ts';
-import { venueOf } from '../../wiring/venueRegistry.ts';
 import { checkedReason } from '../../messages/reason.ts';
-import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { ownCommand, type WhichBook, type WhichBot } from '../../messages/ownCommand.ts';
-import { assertBookStopsRead, holdersOf, holderText, mayRun, otherStopsText, sourceOfStop } from './botLife.ts';
-
-/**
- * Replays recorded runs (the last run, or all) and prints for each whether its commands equal the recorded commands.
- * Returns `true` if the commands are equal in all these runs.
- */
-export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
-  const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
-  if (runs.length === 0)
-    throw new UsageError(
-      `${dir}: no recording of a run in this directory; expected the state directory of a bot (state.dir)`,
-    );
-  const chosen = which === 'all' ? runs : which === 'last' ? runs.slice(-1) : runs.filter(run => run === which);
-  if (chosen.length === 0) throw new UsageError(`${dir}: no recorded run ${which}; recorded runs: ${runs.join(', ')}`);
-  let same = true;
-  for (const run of chosen) {
-    const told = replayOne(dir, run);
-    same &&= told.same;
-    print(`run ${run}: ${told.text}`);
-  }
-  return same;
-}
-
-function replayOne(dir: string, run: number): { readonly same: boolean; readonly text: string } {
-  try {
-    const of = recordedRunOf(dir, run);
-    const setup = of && recordedConfig(of.setup);
-    const books = setup === null ? [] : booksOf(setup);
-    const [rules, ...others] = firstRulesOfBooks(dir, run, books.length);
-    if (of === null || setup === null || rules === undefined || others.length + 1 < books.length)
-      return { same: true, text: 'the run ended before it read the rules of its book; there is nothing to replay' };
-    const engine = engineOf(setup, rules, run, undefined, false, others);
-    const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine, {
-      meaningOf: venueOf(setup).meaningOf,
-    });
-    const verdict = difference === null ? 'all commands identical' : `DIFFERENT ${difference}`;
-    const end = gap ? ', up to the point where the disk was full' : '';
-    const broken = broke === null ? '' : `, and the engine failed as in the recording: ${broke}`;
-    return {
-      same: difference === null,
-      text: `${counted(inputs, 'input')}, ${counted(commands, 'command')}, ${verdict}${broken}${end}`,
-    };
-  } catch (error) {
-    // An error here means that the recording is unreadable from its start.
-    return {
-      same: false,
-      text: `DIFFERENT: the replay could not start: ${textOfError(error)}`,
-    };
-  }
-}
+import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
+import {
+  assertBookStopsRead,
+  holdersOf,
+  holderText,
+  mayRun,
+  otherStopsText,
+  sourceOfStop,
+} from '../inspect/botLife.ts';
 
 /** Sets reduce-only until a resume, of one book or of all. Returns a text about the stops in effect. */
 export function reduce(which: WhichBook, said: string, at: Millis, who?: string): string {
