@@ -1245,7 +1245,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/engine/bookTerms.ts',
     from: 'tierWorth: tier ? tierWorth(tier) : 0 }',
     to: 'tierWorth: tier ? tierWorth(tier) : this.tierWorth }',
-    test: 'test/core/engine/parts.test.ts',
+    test: 'test/core/engine/bookTerms.test.ts',
     title: 'are those of the last read alone, whatever was read before: rules, fees, tier and refusal',
   },
   {
@@ -2275,7 +2275,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/orders/orders.ts',
     from: 'let lots: number = order.amount - order.filled;',
     to: 'let lots: number = remaining(order);',
-    test: 'test/core/engine/parts.test.ts',
+    test: 'test/core/engine/marketView.test.ts',
     title:
       'has nothing of the bot in a book that was read before an order was filled, canceled or told of, and all of the others in one read after',
   },
@@ -2439,7 +2439,7 @@ export const EDITS: readonly Edit[] = [
     file: 'backtest/exchange/messageRing.ts',
     from: 'this.#lots = rotated(this.#lots);',
     to: 'this.#lots = enlarged(this.#lots, size * 2);',
-    test: 'test/backtest/parts.test.ts',
+    test: 'test/backtest/exchange/messageRing.test.ts',
     title:
       'are what a plain list has, each with all its own numbers, however many come and go before more are on their way than ever',
   },
@@ -4937,7 +4937,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/app/console/consoleActions.ts',
     from: 'book === undefined ? null : pauseInForce(bookLatchIn(stateDir, book), stateDir, now),',
     to: 'null,',
-    test: 'test/app/console/doors.test.ts',
+    test: 'test/app/console/consoleActions.test.ts',
     title: 'is refused exactly if a stop that it would replace or end has changed since its preview',
   },
   {
@@ -5151,7 +5151,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/app/console/consoleActions.ts',
     from: '.slice(-CHANGES_MAX)\n    .toReversed()',
     to: '.slice(0, CHANGES_MAX)\n    .toReversed()',
-    test: 'test/app/console/doors.test.ts',
+    test: 'test/app/console/consoleActions.test.ts',
     title: 'that changed a parameter is among the last 20 changes, the newest first, and a refused one is not',
   },
   {
