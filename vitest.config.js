@@ -246,7 +246,7 @@ const MANY = [
   'live/inbox/flood',
   'live/loop/books',
   'live/loop/bookStops',
-  'live/loop/charged',
+  'live/loop/changedFees',
   'live/loop/lostAtStart',
   'live/loop/placeTransfers',
   'live/loop/recordingRotation',

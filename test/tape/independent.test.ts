@@ -6,7 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, it } from 'vitest';
 import { KIND, openTape, RecordedBook, SIDE, type Tape } from '../../src/tape/index.ts';
 import { itOnRecording, withFolder } from './folder.ts';
-import { expectAsTold, TOLD, UNREAD } from './told.ts';
+import { expectAsTold, TOLD, UNREAD } from './importTable.ts';
 
 /** Whole units of 10^-8, from plain or exponent text. */
 const units = (text: string): bigint => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { KIND, mappedRecording, openTape, RecordedBook, SIDE, type Tape } from '../../src/tape/index.ts';
 import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { itOnRecording, withFolder } from './folder.ts';
-import { expectAsTold, TOLD } from './told.ts';
+import { expectAsTold, TOLD } from './importTable.ts';
 
 const MAPPINGS = join(import.meta.dirname, '../../docs/mappings');
 const dir = mkdtempSync(join(tmpdir(), 'puntas-mapping-'));

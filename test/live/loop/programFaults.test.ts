@@ -41,7 +41,7 @@ describe('a bot that breaks', () => {
     expect([failure, halted, left]).toEqual(['no such log', 'no such log', []]);
     expect(errors[0]).toMatchObject({
       text: 'stopping after an internal error: no such log',
-      known: { stack: expect.stringMatching(/^TypeError: no such log\n +at .*broken\.test\.ts/) as string },
+      known: { stack: expect.stringMatching(/^TypeError: no such log\n +at .*programFaults\.test\.ts/) as string },
     });
     expect(replayed(dir).printed).toMatch(/^run \d+: \d+ inputs, \d+ commands, all commands identical$/);
     const told2 = explain({ dir, at: null });

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RowBuilder, rowsOfTape, windowOfLevels, type MarketRows } from '../../backtest/index.ts';
-import { LevelRows } from '../../backtest/rows/levelRows.ts';
-import { amount, price } from '../../src/core/index.ts';
+import { RowBuilder, rowsOfTape, windowOfLevels, type MarketRows } from '../../../backtest/index.ts';
+import { LevelRows } from '../../../backtest/rows/levelRows.ts';
+import { amount, price } from '../../../src/core/index.ts';
 import {
   loadStoredTape,
   openStoredTape,
@@ -14,8 +14,8 @@ import {
   TapeWriter,
   type Columns,
   type StoredTape,
-} from '../../src/tape/index.ts';
-import { run, tape } from './ladderRun.ts';
+} from '../../../src/tape/index.ts';
+import { run, tape } from '../ladderRun.ts';
 
 let dir = '';
 let stored: StoredTape;
