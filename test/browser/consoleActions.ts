@@ -268,7 +268,7 @@ describe('each action', () => {
     expect(end).toMatch(/: done\n[^]*total cost of at most 900\.5/);
     expect(actionsIn(state).at(-1)).toMatchObject({ action: 'flatten', costMax: '900.50', by: 'Ana', via: 'console' });
     await page.locator('#events li', { hasText: 'Ana: flatten for at most 900.50' }).first().waitFor(SLOW);
-    // The bot has heard it. That the hedger closes everything then, within the bound, is in test/live/hedge/flatten.test.ts: it rests up to half a minute first.
+    // The bot has heard it. That the hedger closes everything then, within the bound, is in test/hedge/flatten.test.ts: it rests up to half a minute first.
     await page.locator('.warning', { hasText: /^reduce only by Ana at .*: flatten: the week is over$/ }).waitFor(SLOW);
     await page.locator('#regime b', { hasText: 'reduce only' }).waitFor(SLOW);
     await agrees(page);

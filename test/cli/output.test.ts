@@ -27,7 +27,7 @@ import { realClock } from '../../src/live/realClock.ts';
 import { freePort } from '../freePort.ts';
 import { REMOTE_TOKEN, TelegramDouble } from '../app/remote/telegramDouble.ts';
 import { doomed } from '../live/crashes.ts';
-import { hedgedWorld, isAccept } from '../live/hedge/hedgedWorld.ts';
+import { hedgedWorld, isAccept } from '../hedge/hedgedWorld.ts';
 import { Folders } from '../live/states.ts';
 import { openExchange, type EmbeddedExchange } from './embeddedExchange.ts';
 import { Bench, ROOT, endPrograms, puntas, ran } from './program.ts';

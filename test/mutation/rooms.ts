@@ -40,7 +40,7 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'src/core/accounting': { further: ENGINE },
   'src/core/quoting': { further: [...ENGINE, 'test/core/quoting'] },
   'src/core/risk': { further: ENGINE },
-  'src/core/hedging': { further: ['test/hedge', 'test/live/hedge'] },
+  'src/core/hedging': { further: ['test/hedge'] },
   'src/core/engine': { further: [...ENGINE, 'test/core/quoting'] },
   'src/core/estimators': { further: ENGINE },
   'src/exchange/transport': { further: REPLIES },
@@ -49,7 +49,7 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'src/exchange/bitso/rest': { nearest: REPLIES, further: ['test/conformance'] },
   'src/exchange/bitso/stream': { further: ['test/exchange'] },
   'src/exchange/kraken': { nearest: ['test/exchange/kraken'], further: ['test/krakenDouble/krakenDouble.test.ts'] },
-  'src/hedge': { nearest: ['test/hedge', 'test/live/hedge'], slow: true },
+  'src/hedge': { nearest: ['test/hedge'], slow: true },
   'src/marketdata': { further: ['test/live/market'], slow: true },
   'src/live': {
     nearest: ['test/live/connectivityLog.test.ts', 'test/live/demo.test.ts', 'test/live/loop'],

@@ -475,7 +475,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/loop/run.ts',
     from: '    this.#hedger?.restore();\n    this.#watchLatch();\n',
     to: '    this.#watchLatch();\n    this.#hedger?.restore();\n',
-    test: 'test/live/hedge/settle.test.ts',
+    test: 'test/hedge/settle.test.ts',
     title: 'is settled on a stopped bot too: the next one takes it up before it quotes, once',
   },
   {

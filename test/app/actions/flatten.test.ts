@@ -11,7 +11,7 @@ import { moneyOf } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
-import { hedgedWorld, held } from '../../live/hedge/hedgedWorld.ts';
+import { hedgedWorld, held } from '../../hedge/hedgedWorld.ts';
 import { Folders } from '../../live/states.ts';
 import { started, worldOf, type World } from '../../live/world.ts';
 import { runsOf } from '../../many.ts';

@@ -17,7 +17,7 @@ import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
 import { doomed } from '../../live/crashes.ts';
-import { hedgedWorld, isAccept } from '../../live/hedge/hedgedWorld.ts';
+import { hedgedWorld, isAccept } from '../../hedge/hedgedWorld.ts';
 import { Folders } from '../../live/states.ts';
 import type { World } from '../../live/world.ts';
 import { disk, hookDisk } from '../killedDisk.ts';

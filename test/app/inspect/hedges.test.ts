@@ -6,7 +6,7 @@ import { LineWriter } from '../../../src/live/recording/recording.ts';
 import { recorderIn } from '../../../src/live/recording/recordings.ts';
 import { readShipped } from '../../../src/wiring/configFile.ts';
 import { Folders } from '../../live/states.ts';
-import { dollars, hedgedWorld } from '../../live/hedge/hedgedWorld.ts';
+import { dollars, hedgedWorld } from '../../hedge/hedgedWorld.ts';
 import { started, type World } from '../../live/world.ts';
 
 const worlds: World[] = [];

@@ -211,7 +211,7 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
   { command: /puntas remote\b/, why: 'needs a Telegram bot; `test/cli/run/remote.test.ts` has one' },
   {
     command: /puntas hedges settle ID/,
-    why: 'needs a conversion that nobody can look up; `test/live/hedge/settle.test.ts` makes one',
+    why: 'needs a conversion that nobody can look up; `test/hedge/settle.test.ts` makes one',
   },
 ];
 

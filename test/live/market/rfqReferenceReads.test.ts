@@ -1,7 +1,7 @@
 /** RFQ prices in whole runs: asked for no more often than configured, accepted never, and missed by name. */
 import { afterEach, expect, test } from 'vitest';
 import { replay } from '../../../src/app/inspect/replayCheck.ts';
-import { isAccept } from '../hedge/hedgedWorld.ts';
+import { isAccept } from '../../hedge/hedgedWorld.ts';
 import { started, worldOf, type World } from '../world.ts';
 
 const worlds: World[] = [];

@@ -1,10 +1,10 @@
 /** A bot that is killed at each step of a hedge: the next one finds out, goes on or stops by name, within the same limits. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
-import { moneyOf, textOfMoney, type WireRequest } from '../../../src/core/index.ts';
-import { doomed, restarted } from '../crashes.ts';
-import { Folders } from '../states.ts';
-import type { World } from '../world.ts';
+import { hedgesIn } from '../../src/app/inspect/hedges.ts';
+import { moneyOf, textOfMoney, type WireRequest } from '../../src/core/index.ts';
+import { doomed, restarted } from '../live/crashes.ts';
+import { Folders } from '../live/states.ts';
+import type { World } from '../live/world.ts';
 import { converted, dollars, hedgedWorld, held, isTake } from './hedgedWorld.ts';
 
 const folders = new Folders();

@@ -1,7 +1,7 @@
 /** Runs with a hedger on the embedded exchange, and what the exchange says became of them. */
-import { moneyOf, type Money, type WireRequest } from '../../../src/core/index.ts';
-import { around } from '../../sandbox/desk.ts';
-import { worldOf, type World } from '../world.ts';
+import { moneyOf, type Money, type WireRequest } from '../../src/core/index.ts';
+import { around } from '../sandbox/desk.ts';
+import { worldOf, type World } from '../live/world.ts';
 
 /** 0.08 btc more than wanted; a strategy that hardly quotes, so that only hedges move it. */
 export const hedgedWorld = (seed: number, hedge: object = {}, btc = '1.58', others: object = {}): World =>

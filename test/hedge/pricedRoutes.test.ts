@@ -1,7 +1,7 @@
 /** Other ways out in whole runs: the book, and routes over a third currency; what they cost, and what is left where. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
-import { started, type World } from '../world.ts';
+import { moneyOf, textOfMoney } from '../../src/core/index.ts';
+import { started, type World } from '../live/world.ts';
 import { converted, dollars, hedgedWorld, held, isAccept, isTake, WANTED } from './hedgedWorld.ts';
 
 const worlds: World[] = [];

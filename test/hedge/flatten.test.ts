@@ -2,13 +2,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
-import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
-import { flattenIn } from '../../../src/live/safety/flatten.ts';
-import { latchIn } from '../../../src/live/safety/latch.ts';
-import { doomed, restarted } from '../crashes.ts';
-import { Folders } from '../states.ts';
-import { started, type World } from '../world.ts';
+import { hedgesIn } from '../../src/app/inspect/hedges.ts';
+import { money, moneyOf, textOfMoney } from '../../src/core/index.ts';
+import { flattenIn } from '../../src/live/safety/flatten.ts';
+import { latchIn } from '../../src/live/safety/latch.ts';
+import { doomed, restarted } from '../live/crashes.ts';
+import { Folders } from '../live/states.ts';
+import { started, type World } from '../live/world.ts';
 import { hedgedWorld, held, isAccept } from './hedgedWorld.ts';
 
 const folders = new Folders();

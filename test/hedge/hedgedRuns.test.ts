@@ -1,10 +1,10 @@
 /** The hedger in whole runs on the embedded exchange: inventory leaves once, at most at its limit, whatever becomes of the requests. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { moneyOf, randomOf, type WireRequest } from '../../../src/core/index.ts';
-import { few } from '../../many.ts';
-import { doomed, restarted } from '../crashes.ts';
-import { Folders } from '../states.ts';
-import { started, type RunChanges, type World } from '../world.ts';
+import { moneyOf, randomOf, type WireRequest } from '../../src/core/index.ts';
+import { few } from '../many.ts';
+import { doomed, restarted } from '../live/crashes.ts';
+import { Folders } from '../live/states.ts';
+import { started, type RunChanges, type World } from '../live/world.ts';
 import { converted, hedgedWorld, held, isAccept } from './hedgedWorld.ts';
 
 const worlds: World[] = [];

@@ -1,18 +1,18 @@
 /** A conversion that nobody can look up, while others move both its currencies: a person settles it, on a running bot or a stopped one. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
-import { adjust } from '../../../src/app/inspect/ledger.ts';
-import { hedgeEvidence, settleHedge } from '../../../src/app/inspect/settleHedge.ts';
-import { replay } from '../../../src/app/inspect/replayCheck.ts';
-import { moneyOf, type WireRequest } from '../../../src/core/index.ts';
-import { latchIn } from '../../../src/live/safety/latch.ts';
-import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
-import { realClock } from '../../../src/live/realClock.ts';
-import { openHedgeOf } from '../../../src/live/state/stateSummary.ts';
-import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
-import { doomed, restarted } from '../crashes.ts';
-import { Folders } from '../states.ts';
-import { started, type World } from '../world.ts';
+import { hedgesIn } from '../../src/app/inspect/hedges.ts';
+import { adjust } from '../../src/app/inspect/ledger.ts';
+import { hedgeEvidence, settleHedge } from '../../src/app/inspect/settleHedge.ts';
+import { replay } from '../../src/app/inspect/replayCheck.ts';
+import { moneyOf, type WireRequest } from '../../src/core/index.ts';
+import { latchIn } from '../../src/live/safety/latch.ts';
+import { ledgerFileIn } from '../../src/live/state/ledgerFile.ts';
+import { realClock } from '../../src/live/realClock.ts';
+import { openHedgeOf } from '../../src/live/state/stateSummary.ts';
+import { NumberedMailbox } from '../../src/live/mailbox/mailbox.ts';
+import { doomed, restarted } from '../live/crashes.ts';
+import { Folders } from '../live/states.ts';
+import { started, type World } from '../live/world.ts';
 import { converted, hedgedWorld, isAccept } from './hedgedWorld.ts';
 
 const folders = new Folders();
