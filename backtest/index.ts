@@ -7,12 +7,17 @@ export { constantLatency, latencyOf, latencySpecOf, recordedLatencies, requestsT
 export type { Latency, LatencySpec, Travel } from './rows/latency.ts';
 export { REPLAY_THREAD } from './replay/replayThread.ts';
 export { READ_REQUESTS } from './replay/replayAccount.ts';
-export { runDesk } from './replay/deskReplay.ts';
-export type { DeskReplayOptions, DeskResult } from './replay/deskReplay.ts';
+export { runSeveralBooks } from './replay/severalBooksReplay.ts';
+export type { SeveralBooksReplayOptions, SeveralBooksResult } from './replay/severalBooksReplay.ts';
 export type { SkewSizes } from './replay/jointShares.ts';
-export { deskPage } from './desk/deskPage.ts';
-export { hashOver, skewsOf, totalsOf } from './desk/deskReport.ts';
-export type { DeskModel, DeskReport, DeskRun, DeskTotal } from './desk/deskReport.ts';
+export { severalBooksPage } from './severalBooks/severalBooksPage.ts';
+export { hashOver, skewsOf, totalsOf } from './severalBooks/severalBooksReport.ts';
+export type {
+  SeveralBooksModel,
+  SeveralBooksReport,
+  SeveralBooksRun,
+  SeveralBooksTotal,
+} from './severalBooks/severalBooksReport.ts';
 export { runSideBySide } from './replay/sideBySide.ts';
 export type { SideBySideOptions } from './replay/sideBySide.ts';
 export type { ReplayDeskOptions } from './exchange/desk.ts';
@@ -47,9 +52,9 @@ export type {
   Measured,
   StaggeredStart,
 } from './compare/comparison.ts';
-export { comparedDesk, desksAgainstFirst } from './compare/comparedDesk.ts';
-export type { ComparedDesk, ComparedTotal } from './compare/comparedDesk.ts';
-export { deskWords } from './compare/deskSummary.ts';
+export { comparedBooks, booksAgainstFirst } from './compare/comparedBooks.ts';
+export type { ComparedBooks, ComparedTotal } from './compare/comparedBooks.ts';
+export { comparedBooksWords } from './compare/comparedBooksSummary.ts';
 export { remarksOf } from './compare/remarks.ts';
 export { comparisonPage } from './compare/page.ts';
 export type { ExternalReferenceOptions } from './replay/externalReference.ts';

@@ -40,9 +40,9 @@ import { endWithParent } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
 import type { Config } from '../../src/config.ts';
 import { readConfig, readTradedConfig, type StrategyApproval } from '../../src/wiring/configFile.ts';
-import { backtestDesk } from '../app/desk/deskBacktest.ts';
-import { deskFiles, writeDesk } from '../app/desk/deskFiles.ts';
-import { describeDesk } from '../app/desk/deskText.ts';
+import { backtestSeveralBooks } from '../app/severalBooks/severalBooksBacktest.ts';
+import { severalBooksFiles, writeSeveralBooks } from '../app/severalBooks/severalBooksFiles.ts';
+import { describeSeveralBooks } from '../app/severalBooks/severalBooksText.ts';
 import { readFittedFile, type FittedFile } from '../../src/wiring/fitted/fittedFile.ts';
 import { writeOut } from '../../src/wiring/outFiles.ts';
 import { readGivenFile, UsageError } from '../../src/wiring/usageError.ts';
@@ -149,8 +149,8 @@ function addBacktest(program: Command): void {
     .option('--no-strategy-files', 'refuse strategy and fill model files')
     .option('--json', 'print one JSON object', false)
     .action(async (options: BacktestFlags, self: Command) => {
-      const desk = deskConfigOf(options);
-      if (desk !== null) return backtestBooks(desk, options, self);
+      const several = severalBooksConfigOf(options);
+      if (several !== null) return backtestBooks(several, options, self);
       refuseGiven(self, ['alone'], 'no effect with one book; pass a configuration with the key books');
       const { config, file, tape } = await chosenTape(options);
       if (tape !== null)
@@ -196,7 +196,7 @@ function addBacktest(program: Command): void {
 }
 
 /** Returns the configuration, with its strategy files, if it has several books; `null` otherwise. */
-function deskConfigOf({ config: path, venueFees: fees, strategyFiles }: BacktestFlags): Config | null {
+function severalBooksConfigOf({ config: path, venueFees: fees, strategyFiles }: BacktestFlags): Config | null {
   if (path === undefined || readConfig(path).books === undefined) return null;
   return withVenueFees(readTradedConfig(path, strategyFiles ? undefined : refuseAll), fees);
 }
@@ -212,9 +212,9 @@ async function backtestBooks(config: Config, options: BacktestFlags, self: Comma
   const { session, out } = options;
   if (session !== undefined && options.tape.length === 0) throw new UsageError(SESSION_ALONE);
   const tapes = options.tape.length > 0 ? await tapesIn(config, options.tape, session) : await configuredTapes(config);
-  const files = out === undefined ? null : deskFiles(out);
+  const files = out === undefined ? null : severalBooksFiles(out);
   endWithParent();
-  const report = await backtestDesk({
+  const report = await backtestSeveralBooks({
     config,
     configText: readRegularFile(options.config!, TEXT_FILE),
     version: version(),
@@ -230,12 +230,12 @@ async function backtestBooks(config: Config, options: BacktestFlags, self: Comma
     files: files?.of ?? null,
     progress: progressBar(),
   });
-  if (files) writeDesk(files, report);
+  if (files) writeSeveralBooks(files, report);
   const page = files ? `\nreport: ${files.all.page}` : '';
   print(
     options.json
       ? JSON.stringify({ ...report, books: report.books.map(withoutSeries) })
-      : `${describeDesk(report)}${page}`,
+      : `${describeSeveralBooks(report)}${page}`,
   );
   endByFaults(report.books.flatMap(({ models }) => models));
 }

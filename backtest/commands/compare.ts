@@ -3,8 +3,8 @@ import { Option, type Command } from 'commander';
 import { comparisonPage, withoutCurves, type Comparison } from '../index.ts';
 import { modelsOf, type VenueFees } from '../app/backtest/backtest.ts';
 import { compare, TIERS, type TierName } from '../app/compare/compare.ts';
-import { compareDesks } from '../app/compare/compareDesks.ts';
-import { describeDeskComparison } from '../app/compare/deskComparisonText.ts';
+import { compareSeveralBooks } from '../app/compare/compareSeveralBooks.ts';
+import { describeComparedBooks } from '../app/compare/comparedBooksText.ts';
 import { describeComparison } from '../app/backtest/backtestText.ts';
 import { readConfig } from '../../src/wiring/configFile.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
@@ -110,7 +110,7 @@ export function addCompareCommand(program: Command): void {
       const hasSeveral = config.some(path => readConfig(path).books !== undefined);
       if (hasSeveral) refuseOneBookFlags(self);
       const comparison = hasSeveral
-        ? await compareDesks(shared)
+        ? await compareSeveralBooks(shared)
         : await compare({
             ...shared,
             tiers: tiersOf(flags.fees ?? tiersWithout(flags), config.length > 0),
@@ -129,7 +129,7 @@ export function addCompareCommand(program: Command): void {
 }
 
 const describe = (comparison: Comparison): string =>
-  comparison.desks === undefined ? describeComparison(comparison) : describeDeskComparison(comparison);
+  comparison.desks === undefined ? describeComparison(comparison) : describeComparedBooks(comparison);
 
 /** Refuses the flags that a comparison with several books does not support. */
 function refuseOneBookFlags(command: Command): void {

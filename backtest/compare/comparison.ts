@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Calibration, DataFlaw } from '../../src/tape/index.ts';
 import type { BootstrapInterval, MarkoutCurve } from '../../src/core/index.ts';
 import type { Pace } from '../exchange/fees.ts';
-import type { ComparedDesk } from './comparedDesk.ts';
+import type { ComparedBooks } from './comparedBooks.ts';
 import { intervalOf, type Interval } from '../report/interval.ts';
 import { mainOf } from '../report/mainModel.ts';
 import type { HedgeTapeReport, ReplayReport } from '../report/report.ts';
@@ -39,7 +39,7 @@ export type Comparison = {
    * Results of each configuration with all its books together; absent unless a configuration has several books. Then
    * all recordings are replayed on one clock, and `tapes` has each of them once.
    */
-  readonly desks?: readonly ComparedDesk[];
+  readonly desks?: readonly ComparedBooks[];
   /** Number of starts of each run at the first fee tier, spread over one hour; 1 if runs start only once. */
   readonly starts: number;
   readonly leftOut: readonly { readonly path: string; readonly why: string }[];

@@ -32,8 +32,8 @@ import {
 } from './comparison.ts';
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
 import { togetherOf } from './combinedResults.ts';
-import { deskSections } from './deskSection.ts';
-import { deskWords } from './deskSummary.ts';
+import { comparedBooksSections } from './comparedBooksSection.ts';
+import { comparedBooksWords } from './comparedBooksSummary.ts';
 import { comparisonWords } from './summary.ts';
 
 /**
@@ -47,13 +47,13 @@ export function comparisonPage(comparison: Comparison, parts: PageParts): string
       <h1>${title}</h1>
       ${THEME_BUTTON}
     </header>
-    ${(desks === undefined ? comparisonWords : deskWords)(comparison).map((paragraph, i) =>
+    ${(desks === undefined ? comparisonWords : comparedBooksWords)(comparison).map((paragraph, i) =>
       i === 0 ? html`<p class="verdict">${paragraph}</p>` : html`<p>${paragraph}</p>`,
     )}
     ${
       desks === undefined
         ? section('Net profit under the expected fill model', dense(matrix(comparison)))
-        : deskSections(desks)
+        : comparedBooksSections(desks)
     }
     <p class="soft">${PLOT_ADVICE} Times are UTC.</p>
     ${figures.map(({ heading, how, plots }) =>

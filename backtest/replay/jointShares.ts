@@ -1,4 +1,4 @@
-/** Mean sizes, weighted by time, of the inventories by which the books of a desk skew their quotes. */
+/** Mean sizes, weighted by time, of the inventories by which the books of one account skew their quotes. */
 import type { BookEngine, Millis } from '../../src/core/index.ts';
 
 const EVERY_MS = 1_000;

@@ -6,7 +6,7 @@ import {
   recordFlow,
   recordLinkedFlows,
   type Comparison,
-  type DeskReport,
+  type SeveralBooksReport,
 } from '../../../backtest/index.ts';
 import { compare } from '../../../backtest/app/compare/compare.ts';
 import { derivedSetups } from '../../../backtest/app/compare/compareSetups.ts';
@@ -248,7 +248,7 @@ describe('puntas compare', () => {
     ]);
     expect([text.code, text.stderr, json.code]).toEqual([0, '', 0]);
     const { desks, hash } = compared(json);
-    expect(desks?.[0]?.hash).toBe((printed(alone) as DeskReport).hash);
+    expect(desks?.[0]?.hash).toBe((printed(alone) as SeveralBooksReport).hash);
     expect(text.stdout).toContain('all books together');
     expect(text.stdout).toContain(hash);
     expect(readFileSync(page, 'utf8')).toContain('Comparison of configurations');

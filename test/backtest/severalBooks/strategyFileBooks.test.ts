@@ -10,7 +10,7 @@ import { booksOf, configOfBooks, recordedConfig, type Config, type StrategyConfi
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { definitionIn, sectionSchema, strategyFileOf } from '../../../strategies/index.ts';
 import { changedOwn, OWN_STRATEGY } from '../../strategies/ownFile.ts';
-import { deskConfig, deskJob, deskTapes, runOf, type Reports } from './deskWorld.ts';
+import { severalBooksConfig, severalBooksJob, severalBooksTapes, runOf, type Reports } from './severalBooksWorld.ts';
 
 const BTC = { amount: '0.004', positionMax: '0.05' };
 const ETH = { amount: '0.1', positionMax: '2' };
@@ -41,12 +41,12 @@ const ofBook = (reports: Reports) =>
 
 test('books without a common currency that select one file give the results of separate backtests', () => {
   const books = { btc_mxn: BTC, eth_usd: ETH };
-  const tapes = deskTapes(Object.keys(books), 11, 420);
-  const config = withFile(deskConfig({ books, balances: RICH }), COUNTING);
-  const job = deskJob(config, tapes);
+  const tapes = severalBooksTapes(Object.keys(books), 11, 420);
+  const config = withFile(severalBooksConfig({ books, balances: RICH }), COUNTING);
+  const job = severalBooksJob(config, tapes);
   const together = runOf(job);
   const alone = Object.entries(books).flatMap(([book, wanted], i) => {
-    const one = withFile(deskConfig({ books: { [book]: wanted }, balances: RICH }), COUNTING);
+    const one = withFile(severalBooksConfig({ books: { [book]: wanted }, balances: RICH }), COUNTING);
     return runOf({ ...job, config: one, books: [job.books[i]!] });
   });
   expect(ofBook(together)).toEqual(ofBook(alone));
@@ -61,8 +61,8 @@ test('an error of one book is in its report, and the other books trade on', () =
     'const unknown =',
     "if (instrument.symbol === 'eth_mxn' && count > 30) throw new Error('no luck');\n      const unknown =",
   );
-  const config = withFile(deskConfig({ books, balances: RICH }), failing);
-  const [btc, eth] = runOf(deskJob(config, deskTapes(Object.keys(books), 12, 180)));
+  const config = withFile(severalBooksConfig({ books, balances: RICH }), failing);
+  const [btc, eth] = runOf(severalBooksJob(config, severalBooksTapes(Object.keys(books), 12, 180)));
   expect(btc!.fills).toBeGreaterThan(3);
   expect(btc!.uptime.bid).toBeGreaterThan(0.8);
   expect(btc!.strategyFault).toBe(undefined);
@@ -94,9 +94,9 @@ test('the command runs the files of all books, and with --no-strategy-files none
 
 test('a replay without the text of a file is refused, because it would show a silent strategy', () => {
   const books = { btc_mxn: BTC, eth_mxn: ETH };
-  const config = withFile(deskConfig({ books, balances: RICH }), COUNTING);
+  const config = withFile(severalBooksConfig({ books, balances: RICH }), COUNTING);
   const unread = recordedConfig(JSON.stringify(config));
-  expect(() => runOf(deskJob(unread, deskTapes(Object.keys(books), 12, 30)))).toThrow(
+  expect(() => runOf(severalBooksJob(unread, severalBooksTapes(Object.keys(books), 12, 30)))).toThrow(
     'btc_mxn: expected the text of its strategy file, found none',
   );
 });

@@ -5,10 +5,17 @@ import type { MarketRows } from '../../../backtest/rows/rows.ts';
 import { moneyOf } from '../../../src/core/index.ts';
 import { runSideBySide, type ReplayReport } from '../../../backtest/index.ts';
 import type { ReplayAccount } from '../../../backtest/replay/replayAccount.ts';
-import { runDeskJob } from '../../../backtest/app/desk/deskRun.ts';
+import { runSeveralBooksJob } from '../../../backtest/app/severalBooks/severalBooksRun.ts';
 import { openRows, replayOf, type Latencies } from '../../../backtest/app/backtest/backtestModel.ts';
 import { runsOf } from '../../many.ts';
-import { deskConfig, deskJob, deskTapes, LATENCIES, runOf, type WantedDesk } from './deskWorld.ts';
+import {
+  severalBooksConfig,
+  severalBooksJob,
+  severalBooksTapes,
+  LATENCIES,
+  runOf,
+  type WantedBooks,
+} from './severalBooksWorld.ts';
 
 const BTC = { amount: '0.004', positionMax: '0.05' };
 const ETH = { amount: '0.1', positionMax: '2' };
@@ -48,9 +55,9 @@ const MANY_TIERS = {
 
 describe('a replay of several books', () => {
   test('of one book is the replay of one book, to the digit', async () => {
-    const config = deskConfig({ books: { btc_mxn: BTC }, balances: RICH });
-    const [tape] = deskTapes(['btc_mxn'], 3, 120);
-    const job = deskJob(config, [tape!]);
+    const config = severalBooksConfig({ books: { btc_mxn: BTC }, balances: RICH });
+    const [tape] = severalBooksTapes(['btc_mxn'], 3, 120);
+    const job = severalBooksJob(config, [tape!]);
     const [source] = job.books;
     const rows = source!.rows.kind === 'memory' ? source!.rows.rows : null;
     const options = replayOf({ ...job, ...source!, config }, rows!);
@@ -63,15 +70,15 @@ describe('a replay of several books', () => {
   test('without a common currency is a replay of each, to the digit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), latencies, (seed, how) => {
-        const tapes = deskTapes(['btc_mxn', 'eth_usd'], seed, 120);
+        const tapes = severalBooksTapes(['btc_mxn', 'eth_usd'], seed, 120);
         const books = { btc_mxn: BTC, eth_usd: ETH };
-        const config = deskConfig({ books, balances: RICH });
-        const job = deskJob(config, tapes, { latencies: how, seed });
+        const config = severalBooksConfig({ books, balances: RICH });
+        const job = severalBooksJob(config, tapes, { latencies: how, seed });
         const together = runOf(job);
         // The exchange locks an account out that sends more than 300 requests per minute, however many books send them.
         fc.pre(together.every(({ requests }) => requests.lockedOut === 0));
         const alone = Object.entries(books).map(([book, wanted], i) => {
-          const one = deskConfig({ books: { [book]: wanted }, balances: RICH });
+          const one = severalBooksConfig({ books: { [book]: wanted }, balances: RICH });
           const [report] = runOf({ ...job, config: one, books: [job.books[i]!] });
           return report!;
         });
@@ -86,18 +93,22 @@ describe('a replay of several books', () => {
     let [bound, fills] = [0, 0];
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), latencies, (seed, how) => {
-        const tapes = deskTapes(['btc_mxn', 'eth_mxn'], seed, 120);
-        const poor: WantedDesk = {
+        const tapes = severalBooksTapes(['btc_mxn', 'eth_mxn'], seed, 120);
+        const poor: WantedBooks = {
           books: { btc_mxn: BTC, eth_mxn: ETH },
           balances: { btc: '0.006', eth: '0.15', mxn: '14000' },
         };
-        const config = deskConfig(poor);
+        const config = severalBooksConfig(poor);
         let now = -Infinity;
-        const reports = runDeskJob(deskJob(config, tapes, { latencies: how, seed }), undefined, account => {
-          expect(account.now).toBeGreaterThanOrEqual(now);
-          now = account.now;
-          bound += assertReservedOnce(account, ['btc', 'eth', 'mxn']);
-        }).reports;
+        const reports = runSeveralBooksJob(
+          severalBooksJob(config, tapes, { latencies: how, seed }),
+          undefined,
+          account => {
+            expect(account.now).toBeGreaterThanOrEqual(now);
+            now = account.now;
+            bound += assertReservedOnce(account, ['btc', 'eth', 'mxn']);
+          },
+        ).reports;
         fills += reports.reduce((sum, report) => sum + report.fills, 0);
         // The account ends with its opening balances plus the gains of each book.
         reports.forEach(({ inventory, holdings }, i) => {
@@ -112,10 +123,10 @@ describe('a replay of several books', () => {
   });
 
   test('at one time, the events of an earlier book come first', () => {
-    const config = deskConfig({ books: { btc_mxn: BTC, eth_mxn: ETH }, balances: RICH });
-    const job = deskJob(config, deskTapes(['btc_mxn', 'eth_mxn'], 5, 30));
+    const config = severalBooksConfig({ books: { btc_mxn: BTC, eth_mxn: ETH }, balances: RICH });
+    const job = severalBooksJob(config, severalBooksTapes(['btc_mxn', 'eth_mxn'], 5, 30));
     let first: readonly (string | undefined)[] = [];
-    runDeskJob(job, undefined, ({ engine: { books } }) => {
+    runSeveralBooksJob(job, undefined, ({ engine: { books } }) => {
       if (first.length === 0 && books.every(({ unfinished }) => unfinished.length > 0))
         first = books.map(({ unfinished }) => unfinished[0]?.id);
     });
@@ -125,10 +136,10 @@ describe('a replay of several books', () => {
 
   test('shares one request budget: a book that requotes often leaves placements to a quiet one', () => {
     const books = { btc_mxn: { ...BTC, toleranceBps: 0.01 }, eth_mxn: ETH };
-    const tapes = deskTapes(['btc_mxn', 'eth_mxn'], 7, 300);
+    const tapes = severalBooksTapes(['btc_mxn', 'eth_mxn'], 7, 300);
     const run = (privatePerMinute: number) => {
-      const config = deskConfig({ books, balances: RICH, privatePerMinute });
-      return runOf(deskJob(config, tapes));
+      const config = severalBooksConfig({ books, balances: RICH, privatePerMinute });
+      return runOf(severalBooksJob(config, tapes));
     };
     const [busy, quiet] = run(70);
     const [busyAlone, quietAlone] = run(1_000);
@@ -145,18 +156,18 @@ describe('a replay of several books', () => {
         fc.constantFrom(0, 1, 25, 500),
         fc.constantFrom('3', '30'),
         (seed, ms, lossMax) => {
-          const config = deskConfig({
+          const config = severalBooksConfig({
             books: { btc_mxn: { ...BTC, lossMax }, eth_mxn: { ...ETH, lossMax }, eth_usd: { ...ETH, lossMax } },
             balances: RICH,
             halfSpreadBps: 3,
             decideEveryMs: 5_000,
           });
-          const job = deskJob(config, deskTapes(['btc_mxn', 'eth_mxn', 'eth_usd'], seed, 40), {
+          const job = severalBooksJob(config, severalBooksTapes(['btc_mxn', 'eth_mxn', 'eth_usd'], seed, 40), {
             latencies: latencyOf(ms),
           });
           const books = job.books.map(book => ({ ...book, fees: MANY_TIERS }));
           // Fills of one book change the fees of the others.
-          const { reports } = runDeskJob({ ...job, books }, undefined, (_, aheadMs) => expect(aheadMs).toBe(0));
+          const { reports } = runSeveralBooksJob({ ...job, books }, undefined, (_, aheadMs) => expect(aheadMs).toBe(0));
           fills += reports.reduce((sum, report) => sum + report.fills, 0);
           halts += reports.filter(({ haltedBecause }) => haltedBecause !== null).length;
         },
@@ -178,8 +189,8 @@ describe('a replay of several books', () => {
 
   test('charges by the volume of all books in a quote currency', () => {
     const books = { btc_mxn: BTC, eth_mxn: ETH };
-    const config = deskConfig({ books, balances: RICH, halfSpreadBps: 3 });
-    const job = deskJob(config, deskTapes(['btc_mxn', 'eth_mxn'], 4, 120));
+    const config = severalBooksConfig({ books, balances: RICH, halfSpreadBps: 3 });
+    const job = severalBooksJob(config, severalBooksTapes(['btc_mxn', 'eth_mxn'], 4, 120));
     const together = runOf({ ...job, books: job.books.map(book => ({ ...book, fees: MANY_TIERS })) });
     const volumes = together.map(({ volume }) => Number(volume.minor));
     together.forEach(({ pnl }, i) => {
@@ -193,15 +204,15 @@ describe('a replay of several books', () => {
 
   test('a book decides on the newest prices of the others, if they matter to it', () => {
     const names = ['btc_mxn', 'eth_mxn', 'eth_usd'];
-    const config = deskConfig({
+    const config = severalBooksConfig({
       books: { btc_mxn: BTC, eth_mxn: ETH, eth_usd: ETH },
       balances: RICH,
       more: 'jointInventory: { currency: mxn }\n',
     });
-    const job = deskJob(config, deskTapes(names, 9, 60));
+    const job = severalBooksJob(config, severalBooksTapes(names, 9, 60));
     const feeds = job.books.map(({ rows }) => new FeedBook(openRows(rows, job) as MarketRows));
     let [compared, equal] = [0, 0];
-    runDeskJob(job, undefined, ({ now, engine: { books } }) => {
+    runSeveralBooksJob(job, undefined, ({ now, engine: { books } }) => {
       if (now >= job.to || !books.some(({ decidesAt }) => decidesAt === now + 500)) return;
       books.forEach((book, i) => {
         feeds[i]!.hear(now);
@@ -216,12 +227,12 @@ describe('a replay of several books', () => {
   });
 
   test('a loss of one book halts all', () => {
-    const config = deskConfig({
+    const config = severalBooksConfig({
       books: { btc_mxn: BTC, eth_mxn: { ...ETH, lossMax: '5' } },
       balances: RICH,
       halfSpreadBps: 1,
     });
-    const reports = runOf(deskJob(config, deskTapes(['btc_mxn', 'eth_mxn'], 2, 300)));
+    const reports = runOf(severalBooksJob(config, severalBooksTapes(['btc_mxn', 'eth_mxn'], 2, 300)));
     expect(reports[1]!.haltedBecause).toMatch(/^eth_mxn: drawdown: profit fell/);
     expect(reports[0]!.haltedBecause).toBe(reports[1]!.haltedBecause);
     expect(reports.map(({ left }) => left)).toEqual([0, 0]);

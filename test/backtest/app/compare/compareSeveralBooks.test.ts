@@ -6,24 +6,27 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   comparisonPage,
-  desksAgainstFirst,
+  booksAgainstFirst,
   mainOf,
   recordLinkedFlows,
   withoutCurves,
-  type ComparedDesk,
+  type ComparedBooks,
   type Comparison,
 } from '../../../../backtest/index.ts';
 import { backtest } from '../../../../backtest/app/backtest/backtest.ts';
-import { compareDesks, type CompareDesksOptions } from '../../../../backtest/app/compare/compareDesks.ts';
-import { describeDeskComparison } from '../../../../backtest/app/compare/deskComparisonText.ts';
-import { backtestDesk } from '../../../../backtest/app/desk/deskBacktest.ts';
+import {
+  compareSeveralBooks,
+  type CompareSeveralBooksOptions,
+} from '../../../../backtest/app/compare/compareSeveralBooks.ts';
+import { describeComparedBooks } from '../../../../backtest/app/compare/comparedBooksText.ts';
+import { backtestSeveralBooks } from '../../../../backtest/app/severalBooks/severalBooksBacktest.ts';
 import type { Latencies } from '../../../../backtest/app/backtest/backtestModel.ts';
 import { moneyOf } from '../../../../src/core/index.ts';
 import type { Progress } from '../../../../src/messages/progress.ts';
 import { openStoredTape, TapeWriter, type Tape } from '../../../../src/tape/index.ts';
 import { readTradedConfig } from '../../../../src/wiring/configFile.ts';
 import { NO_PROGRESS } from '../../../app/noProgress.ts';
-import { LATENCIES } from '../../desk/deskWorld.ts';
+import { LATENCIES } from '../../severalBooks/severalBooksWorld.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-desks-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -81,13 +84,13 @@ const TERMS = {
   version: '0.0.0',
   progress: NO_PROGRESS,
 } as const;
-const compared = (names: readonly string[], change: Partial<CompareDesksOptions> = {}): Promise<Comparison> =>
-  compareDesks({ ...TERMS, configs: names.map(path), paths: [path('tapes')], ...change });
+const compared = (names: readonly string[], change: Partial<CompareSeveralBooksOptions> = {}): Promise<Comparison> =>
+  compareSeveralBooks({ ...TERMS, configs: names.map(path), paths: [path('tapes')], ...change });
 const tapeOf = (book: string) => {
   const options = { book };
   return { tape: openStoredTape(path('tapes'), options), options };
 };
-const moneyIn = ({ models }: ComparedDesk, minor: string): string =>
+const moneyIn = ({ models }: ComparedBooks, minor: string): string =>
   mainOf(models)!.together.find(total => total.minor === minor)!.pnl.total;
 
 const RANDOM: Latencies = { ...LATENCIES, orders: { kind: 'exponential', least: 5, mean: 60 } };
@@ -100,7 +103,7 @@ describe('a comparison of configurations with several books', () => {
     const terms = { ...TERMS, latencies, seed };
     const comparison = await compared(['tight.yaml', 'wide.yaml', 'one.yaml'], { latencies, seed });
     for (const [i, name] of ['tight', 'wide'].entries()) {
-      const report = await backtestDesk({
+      const report = await backtestSeveralBooks({
         ...{ ...terms, config: readTradedConfig(path(`${name}.yaml`)), configText: '', flowSeconds: 1, time: {} },
         ...{ tapes: [tapeOf('btc_mxn'), tapeOf('eth_mxn')], alone: false, files: null },
       });
@@ -218,7 +221,7 @@ describe('what is shown of a comparison with several books', () => {
   });
 
   test('fits into 80 columns, with each configuration, book, difference and hash', () => {
-    const text = describeDeskComparison(comparison);
+    const text = describeComparedBooks(comparison);
     for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
     for (const { name, books, hash } of comparison.desks!) {
       expect(text).toMatch(new RegExp(`^${name} +${hash}$`, 'm'));
@@ -250,10 +253,10 @@ describe('what is shown of a comparison with several books', () => {
     const [first, ...others] = comparison.desks!;
     const crossed = {
       ...comparison,
-      desks: desksAgainstFirst([first!, { ...others[0]!, unscored: 'btc_usd: crossed' }]),
+      desks: booksAgainstFirst([first!, { ...others[0]!, unscored: 'btc_usd: crossed' }]),
     };
     expect(crossed.desks[1]!.againstFirst).toBe(null);
-    const text = describeDeskComparison(crossed);
+    const text = describeComparedBooks(crossed);
     expect(text).toContain('dollars: not scored: btc_usd: crossed');
     expect(text).not.toMatch(/^dollars, \w+ +[+−\d]/m);
     expect(comparisonPage(crossed, { library: '', libraryStyle: '', script: '' })).toContain(
@@ -262,7 +265,7 @@ describe('what is shown of a comparison with several books', () => {
   });
 });
 
-const desk = (total: bigint, blocks: readonly number[]): ComparedDesk => ({
+const desk = (total: bigint, blocks: readonly number[]): ComparedBooks => ({
   ...{ name: 'a', books: ['btc_mxn'], unscored: null, againstFirst: null, hash: '' },
   models: [
     {
@@ -283,11 +286,11 @@ test('a difference is exact, changes its sign with the order, and has an interva
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 12n), blocks, blocks, (a, b, ours, theirs) => {
       const [own, other] = [desk(a, ours), desk(b, theirs)];
-      const [there] = desksAgainstFirst([other, own])[1]!.againstFirst!;
-      const [back] = desksAgainstFirst([own, other])[1]!.againstFirst!;
+      const [there] = booksAgainstFirst([other, own])[1]!.againstFirst!;
+      const [back] = booksAgainstFirst([own, other])[1]!.againstFirst!;
       expect(moneyOf(there!.value)).toBe(-moneyOf(back!.value));
       expect(moneyOf(there!.value)).toBe((a - b) * moneyOf('1'));
-      const [few] = desksAgainstFirst([desk(b, theirs.slice(0, 19)), desk(a, ours.slice(0, 19))])[1]!.againstFirst!;
+      const [few] = booksAgainstFirst([desk(b, theirs.slice(0, 19)), desk(a, ours.slice(0, 19))])[1]!.againstFirst!;
       expect(few!.interval).toBe(null);
       const sum = ours.reduce((all, gain, i) => all + gain - theirs[i]!, 0);
       if (there!.interval !== null) {

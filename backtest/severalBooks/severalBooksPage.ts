@@ -13,10 +13,15 @@ import {
   type PageParts,
 } from '../../src/pages/index.ts';
 import { mainOf } from '../report/mainModel.ts';
-import type { DeskModel, DeskReport, DeskSkew, DeskTotal } from './deskReport.ts';
+import type {
+  SeveralBooksModel,
+  SeveralBooksReport,
+  SeveralBooksSkew,
+  SeveralBooksTotal,
+} from './severalBooksReport.ts';
 
 /** Returns a self-contained HTML file. `pages`: relative addresses of the books' pages, in the order of the books. */
-export function deskPage(report: DeskReport, pages: readonly string[], parts: PageParts): string {
+export function severalBooksPage(report: SeveralBooksReport, pages: readonly string[], parts: PageParts): string {
   const { books, together, from, to } = report;
   const title = `Backtest: ${books.map(({ book }) => book).join(', ')}`;
   const main = mainOf(together);
@@ -42,7 +47,7 @@ export function deskPage(report: DeskReport, pages: readonly string[], parts: Pa
   return pageWith({ title, body, plots: [], parts });
 }
 
-function totalCells({ minor, pnl, fills, volume, books }: DeskTotal): readonly string[] {
+function totalCells({ minor, pnl, fills, volume, books }: SeveralBooksTotal): readonly string[] {
   const gain = (text: string): string => gainText(text, minor);
   return [
     `${gain(pnl.total)} ${minor}`,
@@ -53,7 +58,7 @@ function totalCells({ minor, pnl, fills, volume, books }: DeskTotal): readonly s
   ];
 }
 
-function booksSection({ books }: DeskReport, { model }: DeskModel) {
+function booksSection({ books }: SeveralBooksReport, { model }: SeveralBooksModel) {
   return section(
     `By book, fill model ${model}`,
     rowsTable(
@@ -72,7 +77,7 @@ function booksSection({ books }: DeskReport, { model }: DeskModel) {
   );
 }
 
-function skewSection({ jointInventory }: DeskModel) {
+function skewSection({ jointInventory }: SeveralBooksModel) {
   if (jointInventory === undefined) return NO_HTML;
   return section('Joint inventory', rowsTable(['book', ...SKEW_HEADS], jointInventory.map(skewCells)));
 }
@@ -85,14 +90,14 @@ export const SKEW_HEADS = [
 ] as const;
 
 /** Returns the cells of a book in a table of joint inventories. */
-export const skewCells = ({ book, own, fromOthers, share }: DeskSkew): readonly string[] => [
+export const skewCells = ({ book, own, fromOthers, share }: SeveralBooksSkew): readonly string[] => [
   book,
   numberText(own),
   numberText(fromOthers),
   share === null ? '–' : percent(share),
 ];
 
-function aloneSection({ together, alone }: DeskModel) {
+function aloneSection({ together, alone }: SeveralBooksModel) {
   if (alone === undefined) return NO_HTML;
   return section(
     'Value of sharing',

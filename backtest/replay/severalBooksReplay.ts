@@ -8,12 +8,15 @@ import { JointShares, type SkewSizes } from './jointShares.ts';
 import { ReplayMarket } from './replayMarket.ts';
 import { TapeReplay, type ReplayOptions, type ReplayResult } from './replay.ts';
 
-/** Inputs of one book of a desk. */
-export type DeskReplayBook = Omit<ReplayOptions, keyof ReplayAccountOptions | 'engine' | 'hedge' | 'from' | 'to'>;
+/** Inputs of one of the books. */
+export type SeveralBooksReplayBook = Omit<
+  ReplayOptions,
+  keyof ReplayAccountOptions | 'engine' | 'hedge' | 'from' | 'to'
+>;
 
 /** Inputs of a replay of several books. `from` and `to`: start and end of trading in all books. */
-export type DeskReplayOptions = ReplayAccountOptions & {
-  readonly books: readonly DeskReplayBook[];
+export type SeveralBooksReplayOptions = ReplayAccountOptions & {
+  readonly books: readonly SeveralBooksReplayBook[];
   readonly engine: NewEngine;
   readonly from: Millis;
   readonly to: Millis;
@@ -24,19 +27,19 @@ export type DeskReplayOptions = ReplayAccountOptions & {
 };
 
 /** Results and mean sizes of the inventories, in the order of the books. */
-export type DeskResult = { readonly books: readonly ReplayResult[]; readonly skews: readonly SkewSizes[] };
+export type SeveralBooksResult = { readonly books: readonly ReplayResult[]; readonly skews: readonly SkewSizes[] };
 
-type DeskMember = { readonly replay: TapeReplay; readonly market: ReplayMarket; isOver: boolean };
+type BookReplay = { readonly replay: TapeReplay; readonly market: ReplayMarket; isOver: boolean };
 
 /**
  * Runs the replay. Events are in order of time; at equal times, the events of an earlier book come first. With one
  * book, the result equals that of `TapeReplay`.
  */
-export function runDesk(options: DeskReplayOptions): DeskResult {
+export function runSeveralBooks(options: SeveralBooksReplayOptions): SeveralBooksResult {
   const { books, engine, from, to, balances, privatePerMinute, exchangeLimits, onTurn } = options;
   const shared = { balances, privatePerMinute, ...(exchangeLimits && { exchangeLimits }), from, to };
   const account = new ReplayAccount(options, books, engine, from);
-  const members = books.map((book): DeskMember => {
+  const members = books.map((book): BookReplay => {
     const market = new ReplayMarket(book.rows);
     const replay = new TapeReplay({ ...book, ...shared, engine: () => account.engine }, market, account);
     return { replay, market, isOver: false };
@@ -64,7 +67,7 @@ export function runDesk(options: DeskReplayOptions): DeskResult {
  * Reads the rows of all markets up to the next event, in order of time, and returns the member with this event.
  * An execution can cause an earlier event in any book, so no market is read beyond the next row of another market.
  */
-function readToNext(members: readonly DeskMember[]): DeskMember | null {
+function readToNext(members: readonly BookReplay[]): BookReplay | null {
   for (let next = nextOf(members); ;) {
     let first: ReplayMarket | null = null;
     let [firstAt, secondAt] = [Infinity, Infinity];
@@ -81,8 +84,8 @@ function readToNext(members: readonly DeskMember[]): DeskMember | null {
 }
 
 /** Returns the member with the earliest event; `null` if all are over. At equal times, the stop comes last. */
-function nextOf(members: readonly DeskMember[]): DeskMember | null {
-  let first: DeskMember | null = null;
+function nextOf(members: readonly BookReplay[]): BookReplay | null {
+  let first: BookReplay | null = null;
   for (const member of members) {
     if (member.isOver) continue;
     const { exchange, isStopNext } = member.replay;
@@ -97,9 +100,9 @@ function nextOf(members: readonly DeskMember[]): DeskMember | null {
  * Throws unless the balances of exchange and bot, which are computed from the same fills, are equal in each currency.
  */
 function assertBalances(
-  { books, balances }: DeskReplayOptions,
+  { books, balances }: SeveralBooksReplayOptions,
   account: ReplayAccount,
-  members: readonly DeskMember[],
+  members: readonly BookReplay[],
 ): void {
   const gained = new Map<string, bigint>();
   const add = (currency: string, sum: bigint): void => void gained.set(currency, (gained.get(currency) ?? 0n) + sum);

@@ -2,15 +2,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  comparedDesk,
-  deskPage,
+  comparedBooks,
+  severalBooksPage,
   hashOver,
   reportOf,
   skewsOf,
   totalsOf,
   type ReplayReport,
 } from '../../../backtest/index.ts';
-import type { DeskReport } from '../../../backtest/desk/deskReport.ts';
+import type { SeveralBooksReport } from '../../../backtest/severalBooks/severalBooksReport.ts';
 import { run, tape } from '../ladderRun.ts';
 import { whole } from '../reports.ts';
 
@@ -49,7 +49,7 @@ test('books with one quote currency are added, part by part and time block by ti
         together: totalsOf(names, reports[m]!),
         hash: `hash of ${model}`,
       }));
-      const report: DeskReport = {
+      const report: SeveralBooksReport = {
         ...{ from: '', to: '', hash: 'all', together },
         books: names.map((name, i) =>
           whole(
@@ -58,7 +58,7 @@ test('books with one quote currency are added, part by part and time block by ti
           ),
         ),
       };
-      const desk = comparedDesk('both', report);
+      const desk = comparedBooks('both', report);
       expect([desk.name, desk.hash, desk.books]).toEqual(['both', 'all', names.map(name => name.book)]);
       for (const [m, { model, together: totals }] of together.entries()) {
         const other = desk.models[m]!;
@@ -136,7 +136,7 @@ test('the page of several books has each number under its heading, and of each b
     ),
   );
   const pages = ['one.html', 'two.html'];
-  const html = deskPage({ from: 'F', to: 'T', together, books, hash: hashOver(['']) }, pages, {
+  const html = severalBooksPage({ from: 'F', to: 'T', together, books, hash: hashOver(['']) }, pages, {
     ...{ library: '', libraryStyle: '', script: '' },
   });
   const text = (part: string): string =>

@@ -7,7 +7,7 @@ import type { Parts } from '../report/periods.ts';
 import type { SkewSizes } from '../replay/jointShares.ts';
 
 /** Sums over the books with one quote currency. Money is exact decimal text in that currency. */
-export type DeskTotal = {
+export type SeveralBooksTotal = {
   readonly minor: string;
   readonly books: readonly string[];
   readonly pnl: Parts;
@@ -19,7 +19,7 @@ export type DeskTotal = {
  * Mean absolute inventories of one book, in its base currency: its own (`own`), and the part of other books' inventory
  * by which it also skewed its quotes (`fromOthers`). `share`: `fromOthers` as a share of both; `null` if both are 0.
  */
-export type DeskSkew = {
+export type SeveralBooksSkew = {
   readonly book: string;
   readonly own: number;
   readonly fromOthers: number;
@@ -27,23 +27,23 @@ export type DeskSkew = {
 };
 
 /** Run of all books under one fill model. */
-export type DeskModel = {
+export type SeveralBooksModel = {
   readonly model: string;
-  readonly together: readonly DeskTotal[];
+  readonly together: readonly SeveralBooksTotal[];
   /** Inventories by which the books skewed their quotes; absent without joint inventory. */
-  readonly jointInventory?: readonly DeskSkew[];
+  readonly jointInventory?: readonly SeveralBooksSkew[];
   /** Sums over runs of each book alone, with an even share of funds and requests; absent without --alone. */
-  readonly alone?: readonly DeskTotal[];
+  readonly alone?: readonly SeveralBooksTotal[];
   /** Hash over the hashes of all books. */
   readonly hash: string;
 };
 
 /** Report of a backtest of several books. Equal tapes, configurations and seeds give equal reports, except `made`. */
-export type DeskReport = {
+export type SeveralBooksReport = {
   /** Trading time of all books. */
   readonly from: string;
   readonly to: string;
-  readonly together: readonly DeskModel[];
+  readonly together: readonly SeveralBooksModel[];
   /** Report of each book. Balances and requests are those of the whole account. */
   readonly books: readonly BacktestReport[];
   /** Hash over the hashes of all models. */
@@ -51,13 +51,16 @@ export type DeskReport = {
 };
 
 /** Results of a run of all books under one fill model, in the order of the books. */
-export type DeskRun = { readonly reports: readonly ReplayReport[]; readonly skews: readonly SkewSizes[] };
+export type SeveralBooksRun = { readonly reports: readonly ReplayReport[]; readonly skews: readonly SkewSizes[] };
 
 /** Symbol and quote currency of a book. */
-export type DeskBookName = { readonly book: string; readonly minor: string };
+export type SeveralBooksName = { readonly book: string; readonly minor: string };
 
 /** Returns the sums of the books' reports by quote currency, in the order of the first book with each currency. */
-export function totalsOf(books: readonly DeskBookName[], reports: readonly ReplayReport[]): readonly DeskTotal[] {
+export function totalsOf(
+  books: readonly SeveralBooksName[],
+  reports: readonly ReplayReport[],
+): readonly SeveralBooksTotal[] {
   return [...new Set(books.map(({ minor }) => minor))].map(minor => {
     const of = books.flatMap((book, i) => (book.minor === minor ? [{ book, report: reports[i]! }] : []));
     const sum = (text: (report: ReplayReport) => string): string =>
@@ -80,7 +83,7 @@ export function totalsOf(books: readonly DeskBookName[], reports: readonly Repla
 }
 
 /** Returns the inventories by which each book skewed its quotes. */
-export const skewsOf = (books: readonly DeskBookName[], skews: readonly SkewSizes[]): readonly DeskSkew[] =>
+export const skewsOf = (books: readonly SeveralBooksName[], skews: readonly SkewSizes[]): readonly SeveralBooksSkew[] =>
   books.map(({ book }, i) => {
     const { own, fromOthers } = skews[i]!;
     const all = own + fromOthers;

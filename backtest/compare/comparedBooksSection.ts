@@ -1,12 +1,12 @@
 /** Sections of a comparison's page about the books of each configuration together. */
 import { gainText, html, NO_HTML, numberText, rowsTable, section, table, type Html } from '../../src/pages/index.ts';
-import { skewCells, SKEW_HEADS } from '../desk/deskPage.ts';
+import { skewCells, SKEW_HEADS } from '../severalBooks/severalBooksPage.ts';
 import { mainOf } from '../report/mainModel.ts';
 import { againstText, coloredGain, extremesText, range } from './cells.ts';
-import type { ComparedDesk, ComparedDeskModel } from './comparedDesk.ts';
+import type { ComparedBooks, ComparedBooksModel } from './comparedBooks.ts';
 
 /** Returns the sections: sums by quote currency, and joint inventories if any. */
-export const deskSections = (desks: readonly ComparedDesk[]): Html =>
+export const comparedBooksSections = (desks: readonly ComparedBooks[]): Html =>
   html`${section('All books together', html`<div class="dense">${totals(desks)}</div>`)}${skews(desks)}`;
 
 const HEADS = [
@@ -20,7 +20,7 @@ const HEADS = [
   'maximum requests per minute',
 ] as const;
 
-function totals(desks: readonly ComparedDesk[]): Html {
+function totals(desks: readonly ComparedBooks[]): Html {
   const rows = desks.flatMap(desk => {
     const main = mainOf(desk.models);
     if (main === null) return [];
@@ -57,8 +57,8 @@ function totals(desks: readonly ComparedDesk[]): Html {
 }
 
 function sumCells(
-  { models, againstFirst }: ComparedDesk,
-  { together, requests }: ComparedDeskModel,
+  { models, againstFirst }: ComparedBooks,
+  { together, requests }: ComparedBooksModel,
   minor: string,
 ): readonly (Html | string)[] {
   const total = together.find(of => of.minor === minor);
@@ -76,7 +76,7 @@ function sumCells(
   ];
 }
 
-function skews(desks: readonly ComparedDesk[]): Html {
+function skews(desks: readonly ComparedBooks[]): Html {
   const rows = desks.flatMap(({ name, models }) =>
     (mainOf(models)?.jointInventory ?? []).map(of => [name, ...skewCells(of)]),
   );

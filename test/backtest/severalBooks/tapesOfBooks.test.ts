@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Tape } from '../../../src/tape/index.ts';
-import { backtestDesk, type DeskOptions } from '../../../backtest/app/desk/deskBacktest.ts';
-import { tapesOfBooks } from '../../../backtest/app/desk/deskTapes.ts';
-import { describeDesk } from '../../../backtest/app/desk/deskText.ts';
-import { evenShares } from '../../../backtest/app/desk/evenShares.ts';
-import { deskConfig, deskTapes, LATENCIES } from './deskWorld.ts';
+import {
+  backtestSeveralBooks,
+  type SeveralBooksOptions,
+} from '../../../backtest/app/severalBooks/severalBooksBacktest.ts';
+import { tapesOfBooks } from '../../../backtest/app/severalBooks/tapesOfBooks.ts';
+import { describeSeveralBooks } from '../../../backtest/app/severalBooks/severalBooksText.ts';
+import { evenShares } from '../../../backtest/app/severalBooks/evenShares.ts';
+import { severalBooksConfig, severalBooksTapes, LATENCIES } from './severalBooksWorld.ts';
 
 const BOOKS = {
   btc_mxn: { amount: '0.004', positionMax: '0.05' },
@@ -12,15 +15,15 @@ const BOOKS = {
 };
 const RICH = { btc: '2', usd: '100000', mxn: '4000000' };
 const BALANCES = { btc: '2', eth: '40', mxn: '4000000' };
-const config = deskConfig({ books: BOOKS, balances: BALANCES });
-const [btc, eth, usd] = deskTapes(['btc_mxn', 'eth_mxn', 'eth_usd'], 1, 60) as [Tape, Tape, Tape];
+const config = severalBooksConfig({ books: BOOKS, balances: BALANCES });
+const [btc, eth, usd] = severalBooksTapes(['btc_mxn', 'eth_mxn', 'eth_usd'], 1, 60) as [Tape, Tape, Tape];
 
 const later = (tape: Tape, ms: number): Tape => ({
   ...tape,
   columns: { ...tape.columns, at: tape.columns.at.map(at => at + ms), local: tape.columns.local.map(at => at + ms) },
 });
 
-const options = (change: Partial<DeskOptions> = {}): DeskOptions => ({
+const options = (change: Partial<SeveralBooksOptions> = {}): SeveralBooksOptions => ({
   config,
   configText: 'books: []',
   version: '0.0.0',
@@ -59,7 +62,7 @@ describe('the recordings of a backtest of several books', () => {
 
 describe('the reference price of a book', () => {
   const pegged = (source: string, from: string) =>
-    deskConfig({
+    severalBooksConfig({
       books: {
         btc_mxn: {
           ...BOOKS.btc_mxn,
@@ -73,9 +76,9 @@ describe('the reference price of a book', () => {
       },
       balances: RICH,
     });
-  const tapes = deskTapes(['btc_mxn', 'btc_usd', 'usd_mxn'], 1, 60);
+  const tapes = severalBooksTapes(['btc_mxn', 'btc_usd', 'usd_mxn'], 1, 60);
   const reported = async (source: string, from: string) =>
-    (await backtestDesk(options({ config: pegged(source, from), tapes, models: ['expected'] }))).books[0]!;
+    (await backtestSeveralBooks(options({ config: pegged(source, from), tapes, models: ['expected'] }))).books[0]!;
 
   test('comes from the recordings of the other books', async () => {
     const { reference, noReference, models } = await reported('btc_usd, usd_mxn', 'exchange');
@@ -95,22 +98,22 @@ describe('the reference price of a book', () => {
 
 describe('a backtest of several books', () => {
   test('reports each book, and all together by quote currency', async () => {
-    const report = await backtestDesk(options({ alone: true }));
+    const report = await backtestSeveralBooks(options({ alone: true }));
     expect(report.books.map(({ book }) => book)).toEqual(['btc_mxn', 'eth_mxn']);
     const [, expected] = report.together;
     expect(expected!.together.map(({ minor, books }) => [minor, books])).toEqual([['mxn', ['btc_mxn', 'eth_mxn']]]);
     const sum = report.books.reduce((total, { models }) => total + Number(models[1]!.pnl.total), 0);
     expect(Number(expected!.together[0]!.pnl.total)).toBeCloseTo(sum, 9);
     expect(expected!.alone).toHaveLength(1);
-    expect(describeDesk(report)).toContain('each book alone');
-    expect(await backtestDesk(options())).toMatchObject({ hash: report.hash });
+    expect(describeSeveralBooks(report)).toContain('each book alone');
+    expect(await backtestSeveralBooks(options())).toMatchObject({ hash: report.hash });
   });
 
   test('trades only in the chosen time', async () => {
     const from = btc.columns.at[0]!;
-    const report = await backtestDesk(options({ time: { since: from + 20_000, until: from + 40_000 } }));
+    const report = await backtestSeveralBooks(options({ time: { since: from + 20_000, until: from + 40_000 } }));
     expect(Date.parse(report.to) - Date.parse(report.from)).toBe(20_000);
-    await expect(backtestDesk(options({ time: { since: from + 3_600_000 } }))).rejects.toThrow(
+    await expect(backtestSeveralBooks(options({ time: { since: from + 3_600_000 } }))).rejects.toThrow(
       `exclude the common time of the recordings; choose times from ${new Date(from).toISOString()}`,
     );
   });
@@ -127,7 +130,7 @@ test('even shares of an account add up to no more than the account', () => {
 });
 
 test('a target and the balance of its currency are divided by one number', () => {
-  const of = deskConfig({
+  const of = severalBooksConfig({
     books: { btc_mxn: BOOKS.btc_mxn, eth_btc: { amount: '0.1', positionMax: '2' } },
     balances: BALANCES,
   });

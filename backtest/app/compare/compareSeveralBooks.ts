@@ -4,21 +4,21 @@
  */
 import {
   againstFirst,
-  comparedDesk,
+  comparedBooks,
   comparedModel,
   crossedText,
-  desksAgainstFirst,
+  booksAgainstFirst,
   Fees,
   hashOfRuns,
   isCrossed,
   mainOf,
   remarksOf,
   type BacktestReport,
-  type ComparedDesk,
+  type ComparedBooks,
   type ComparedRun,
   type ComparedTape,
   type Comparison,
-  type DeskReport,
+  type SeveralBooksReport,
 } from '../../index.ts';
 import { booksOf, edgeProblem, ONE_BOOK_ONLY, type Config } from '../../../src/config.ts';
 import type { Instrument } from '../../../src/core/index.ts';
@@ -26,14 +26,14 @@ import type { Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { simulatedAccountOf, withVenueFees } from '../backtest/backtest.ts';
 import { noOverlapReason } from '../backtest/market.ts';
-import { backtestDesk } from '../desk/deskBacktest.ts';
-import { commonSpan, tapesOfBooks } from '../desk/deskTapes.ts';
+import { backtestSeveralBooks } from '../severalBooks/severalBooksBacktest.ts';
+import { commonSpan, tapesOfBooks } from '../severalBooks/tapesOfBooks.ts';
 import type { CompareOptions } from './compare.ts';
 import { givenBots, type GivenBot } from './compareSetups.ts';
 import { recordedBook, findTapes, tradedGaps, type FoundTape, type LeftOut } from './compareTapes.ts';
 
 /** Options that a comparison with several books supports. */
-export type CompareDesksOptions = Pick<
+export type CompareSeveralBooksOptions = Pick<
   CompareOptions,
   | 'configs'
   | 'paths'
@@ -52,7 +52,7 @@ export type CompareDesksOptions = Pick<
  * Runs the comparison in the common time of all recordings. A configuration with one book can be compared with others
  * of several. Throws `UsageError` for errors that the operator can fix.
  */
-export async function compareDesks(options: CompareDesksOptions): Promise<Comparison> {
+export async function compareSeveralBooks(options: CompareSeveralBooksOptions): Promise<Comparison> {
   const { progress, models, seed, latencies, latencyText, version, time = {} } = options;
   const bots = givenBots(options.configs).map(bot => {
     refuseOneBookSections(bot);
@@ -80,17 +80,17 @@ export async function compareDesks(options: CompareDesksOptions): Promise<Compar
     since: Math.max(time.since ?? common.from, common.from),
     until: Math.min(time.until ?? common.to, common.to),
   };
-  const runs: DeskResult[] = [];
+  const runs: ConfigurationRun[] = [];
   progress.begin(PROGRESS, '');
   try {
     for (const [i, bot] of bots.entries()) {
-      const report = await backtestDesk({
+      const report = await backtestSeveralBooks({
         ...{ config: bot.config, configText: bot.text, version, tapes: recordings[i]!, seed, flowSeconds: 0 },
         ...{ models, latencies, latencyText, time: traded, alone: false, files: null },
         progress: progressOfPart(progress, bot.name, i, bots.length),
       });
-      const desk = comparedDesk(bot.name, bot.config.books === undefined ? asOneBook(report) : report);
-      runs.push({ desk, books: runsOf(bot, report, found) });
+      const together = comparedBooks(bot.name, bot.config.books === undefined ? asOneBook(report) : report);
+      runs.push({ together, books: runsOf(bot, report, found) });
     }
   } finally {
     progress.end();
@@ -107,14 +107,14 @@ export async function compareDesks(options: CompareDesksOptions): Promise<Compar
     ...latencyText,
     ...{ seed, models, riskPerHour: null, calibratedShare: null, starts: 1 },
     tapes: compared,
-    desks: desksAgainstFirst(runs.map(({ desk }) => desk)),
+    desks: booksAgainstFirst(runs.map(({ together }) => together)),
     leftOut,
     hash: hashOfRuns(compared),
   };
 }
 
 type BookRun = { readonly report: Omit<BacktestReport, 'models'>; readonly run: ComparedRun };
-type DeskResult = { readonly desk: ComparedDesk; readonly books: readonly BookRun[] };
+type ConfigurationRun = { readonly together: ComparedBooks; readonly books: readonly BookRun[] };
 
 const PROGRESS = 1_000;
 
@@ -133,7 +133,7 @@ const progressOfPart = (progress: Progress, name: string, i: number, count: numb
 };
 
 /** Returns the report with the hashes that the backtest of one book has. */
-const asOneBook = (report: DeskReport): DeskReport => {
+const asOneBook = (report: SeveralBooksReport): SeveralBooksReport => {
   const { models, hash } = report.books[0]!;
   return { ...report, hash, together: report.together.map((one, m) => ({ ...one, hash: models[m]!.hash })) };
 };
@@ -168,7 +168,11 @@ function recordingsOf({ file, config }: GivenBot, found: readonly FoundTape[], l
 }
 
 /** Returns the result of each book of a configuration. */
-function runsOf({ name, text, config }: GivenBot, { books }: DeskReport, found: readonly FoundTape[]): BookRun[] {
+function runsOf(
+  { name, text, config }: GivenBot,
+  { books }: SeveralBooksReport,
+  found: readonly FoundTape[],
+): BookRun[] {
   return booksOf(config).map((one, i) => {
     const { models: replayed, ...report } = books[i]!;
     const { given } = found.find(tape => recordedBook(tape.given) === one.book)!;

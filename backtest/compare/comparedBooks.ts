@@ -1,7 +1,7 @@
 /** Results of a configuration with all its books together, as one entry of a comparison. */
 import { money, moneyOf, textOfMoney } from '../../src/core/index.ts';
 import { short } from '../../src/pages/index.ts';
-import type { DeskModel, DeskReport, DeskTotal } from '../desk/deskReport.ts';
+import type { SeveralBooksModel, SeveralBooksReport, SeveralBooksTotal } from '../severalBooks/severalBooksReport.ts';
 import { intervalOf, type Interval } from '../report/interval.ts';
 import { mainOf } from '../report/mainModel.ts';
 import type { ReplayReport } from '../report/report.ts';
@@ -11,13 +11,13 @@ import { crossedText, isCrossed } from '../report/summary.ts';
  * Sums over the books with one quote currency, as in a backtest. `netInterval`: 95% interval of the profit, from the
  * sums of equal time blocks (`stretches`).
  */
-export type ComparedTotal = DeskTotal & {
+export type ComparedTotal = SeveralBooksTotal & {
   readonly netInterval: Interval | null;
   readonly stretches: readonly number[];
 };
 
 /** Run of all books under one fill model. `requests` are those of the account. */
-export type ComparedDeskModel = Pick<DeskModel, 'model' | 'jointInventory' | 'hash'> & {
+export type ComparedBooksModel = Pick<SeveralBooksModel, 'model' | 'jointInventory' | 'hash'> & {
   readonly together: readonly ComparedTotal[];
   readonly requests: ReplayReport['requests'];
 };
@@ -26,22 +26,22 @@ export type ComparedDeskModel = Pick<DeskModel, 'model' | 'jointInventory' | 'ha
  * Profit minus the profit of the first configuration in one quote currency, as exact decimal text, with a 95% interval
  * from equal time blocks. Without a book in this currency, the profit is 0.
  */
-export type DeskDifference = { readonly minor: string; readonly value: string; readonly interval: Interval | null };
+export type BooksDifference = { readonly minor: string; readonly value: string; readonly interval: Interval | null };
 
-export type ComparedDesk = {
+export type ComparedBooks = {
   readonly name: string;
   readonly books: readonly string[];
   /** Reason why the profit is not scored; `null` if it is scored. */
   readonly unscored: string | null;
   /** Differences under the main model; `null` for the first configuration, and if one of both is not scored. */
-  readonly againstFirst: readonly DeskDifference[] | null;
-  readonly models: readonly ComparedDeskModel[];
+  readonly againstFirst: readonly BooksDifference[] | null;
+  readonly models: readonly ComparedBooksModel[];
   /** Hash of the backtest of this configuration. */
   readonly hash: string;
 };
 
 /** Extracts the data of a backtest for a comparison, without `againstFirst`. */
-export function comparedDesk(name: string, { books, together, hash }: DeskReport): ComparedDesk {
+export function comparedBooks(name: string, { books, together, hash }: SeveralBooksReport): ComparedBooks {
   const unscored = books.flatMap(({ book, models: [run] }) =>
     run !== undefined && isCrossed(run) ? [`${book}: ${crossedText(run).join(' ')}`] : [],
   );
@@ -85,13 +85,13 @@ function addedRequests(all: readonly ReplayReport['requests'][]): ReplayReport['
 }
 
 /** Adds the differences from the first configuration. All must have traded in the same hours. */
-export function desksAgainstFirst(desks: readonly ComparedDesk[]): readonly ComparedDesk[] {
-  return desks.map((desk, i) => (i === 0 ? desk : { ...desk, againstFirst: differencesFrom(desks[0]!, desk) }));
+export function booksAgainstFirst(all: readonly ComparedBooks[]): readonly ComparedBooks[] {
+  return all.map((one, i) => (i === 0 ? one : { ...one, againstFirst: differencesFrom(all[0]!, one) }));
 }
 
-function differencesFrom(first: ComparedDesk, desk: ComparedDesk): ComparedDesk['againstFirst'] {
-  const [own, other] = [mainOf(desk.models), mainOf(first.models)];
-  if (own === null || other === null || desk.unscored !== null || first.unscored !== null) return null;
+function differencesFrom(first: ComparedBooks, one: ComparedBooks): ComparedBooks['againstFirst'] {
+  const [own, other] = [mainOf(one.models), mainOf(first.models)];
+  if (own === null || other === null || one.unscored !== null || first.unscored !== null) return null;
   const currencies = new Set([...other.together, ...own.together].map(({ minor }) => minor));
   return [...currencies].map(minor => {
     const [ours, theirs] = [own, other].map(({ together }) => together.find(total => total.minor === minor));

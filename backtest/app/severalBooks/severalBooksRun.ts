@@ -1,10 +1,10 @@
 /** One replay of several books of one account under one fill model. */
 import {
   reportOf,
-  runDesk,
+  runSeveralBooks,
   RowWindow,
-  type DeskReplayOptions,
-  type DeskRun,
+  type SeveralBooksReplayOptions,
+  type SeveralBooksRun,
   type ModelName,
   type SideBySideOptions,
 } from '../../index.ts';
@@ -16,33 +16,33 @@ import { openCsv, type CsvOutput } from '../backtest/csvFiles.ts';
 import { withRecordedSource } from '../backtest/recordedReference.ts';
 
 /** Inputs of one book. */
-export type DeskJobBook = Pick<ModelJob, 'instrument' | 'gaps' | 'fees' | 'csv' | 'elsewhere'> & {
+export type SeveralBooksJobBook = Pick<ModelJob, 'instrument' | 'gaps' | 'fees' | 'csv' | 'elsewhere'> & {
   readonly rows: RowSource;
 };
 
 /** Inputs of one run. `books` are in the order of the configuration, which has one or several. */
-export type DeskJob = Pick<ModelJob, 'config' | 'from' | 'to' | 'seed' | 'latencies' | 'balances'> & {
+export type SeveralBooksJob = Pick<ModelJob, 'config' | 'from' | 'to' | 'seed' | 'latencies' | 'balances'> & {
   readonly model: ModelName;
   readonly privatePerMinute: number;
-  readonly books: readonly DeskJobBook[];
+  readonly books: readonly SeveralBooksJobBook[];
 };
 
 /**
- * Runs a job. `onShare` receives the completed share, 0 to 1; `onTurn` as in `DeskReplayOptions`. Throws `UsageError`
+ * Runs a job. `onShare` receives the completed share, 0 to 1; `onTurn` as in `SeveralBooksReplayOptions`. Throws `UsageError`
  * if a CSV file cannot be written.
  */
-export function runDeskJob(
-  job: DeskJob,
+export function runSeveralBooksJob(
+  job: SeveralBooksJob,
   onShare: (share: number) => void = () => undefined,
-  onTurn?: DeskReplayOptions['onTurn'],
-): DeskRun {
+  onTurn?: SeveralBooksReplayOptions['onTurn'],
+): SeveralBooksRun {
   const { config, books, balances, privatePerMinute, from, to } = job;
   const unread = booksOf(config).find(({ strategy }) => isUnread(strategy));
   if (unread !== undefined) throw new Error(`${unread.book}: expected the text of its strategy file, found none`);
   const files: (CsvOutput | null)[] = [];
   try {
     for (const { csv } of books) files.push(csv && openCsv(csv));
-    const { books: results, skews } = runDesk({
+    const { books: results, skews } = runSeveralBooks({
       books: booksOf(config).map((one, i) => ({
         ...bookOptions(job, one, i, files[i] ?? null),
         ...(i === 0 && { onProgress: onShare }),
@@ -81,7 +81,7 @@ export function runDeskJob(
 const recordedSources = (config: Config): Config => configOfBooks(booksOf(config).map(withRecordedSource));
 
 function bookOptions(
-  job: DeskJob,
+  job: SeveralBooksJob,
   config: Config,
   i: number,
   file: CsvOutput | null,

@@ -5,7 +5,7 @@ import { excludesZero } from '../report/interval.ts';
 import { mainModel, type Comparison } from './comparison.ts';
 
 /** Returns the summary as paragraphs of plain text. */
-export function deskWords({ tapes, desks = [], models }: Comparison): readonly string[] {
+export function comparedBooksWords({ tapes, desks = [], models }: Comparison): readonly string[] {
   const main = mainModel(tapes[0]?.runs[0]?.models ?? []);
   const names = tapes.map(({ book }) => book).join(', ');
   return [

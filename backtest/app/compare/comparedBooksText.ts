@@ -1,17 +1,17 @@
 /** Terminal output of a comparison with several books, in at most 80 columns. */
-import { deskWords, mainOf, shownModels, type Comparison } from '../../index.ts';
+import { comparedBooksWords, mainOf, shownModels, type Comparison } from '../../index.ts';
 import { gainText, numberText, sumText, textTable, WIDTH } from '../../../src/pages/index.ts';
 import { foldedRow, wrapped } from '../../../src/messages/wrapped.ts';
 
 /** Describes the configurations with all books together, their differences, each book, and the hashes. */
-export function describeDeskComparison(comparison: Comparison): string {
+export function describeComparedBooks(comparison: Comparison): string {
   const { tapes, leftOut, hash } = comparison;
   const desks = comparison.desks ?? [];
   const remarks = tapes.flatMap(({ book, runs }) =>
     runs.flatMap(run => run.remarks.map(remark => `${run.name}, ${book}: ${remark}`)),
   );
   return [
-    ...deskWords(comparison).flatMap(words => wrapped(words, WIDTH)),
+    ...comparedBooksWords(comparison).flatMap(words => wrapped(words, WIDTH)),
     ...[totalsTable(desks), differencesTable(desks), booksTable(comparison)].flatMap(table =>
       table.length === 0 ? [] : ['', ...table],
     ),
@@ -30,9 +30,9 @@ export function describeDeskComparison(comparison: Comparison): string {
   ].join('\n');
 }
 
-type Desks = NonNullable<Comparison['desks']>;
+type AllCompared = NonNullable<Comparison['desks']>;
 
-function totalsTable(desks: Desks): readonly string[] {
+function totalsTable(desks: AllCompared): readonly string[] {
   const rows = desks
     .filter(({ unscored }) => unscored === null)
     .flatMap(({ name, models }) =>
@@ -62,7 +62,7 @@ function totalsTable(desks: Desks): readonly string[] {
       );
 }
 
-function differencesTable(desks: Desks): readonly string[] {
+function differencesTable(desks: AllCompared): readonly string[] {
   const rows = desks.flatMap(({ name, againstFirst }) =>
     (againstFirst ?? []).map(({ minor, value, interval: of }) => ({
       name,

@@ -4,10 +4,10 @@ import type { Tape } from '../../../src/tape/index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { spanOf, type OpenedTape } from '../backtest/market.ts';
 
-export type DeskTape = Tape | OpenedTape;
+export type BookTape = Tape | OpenedTape;
 
 /** Returns symbol and source of a recording. */
-const nameOf = (tape: DeskTape): { readonly book: string; readonly source: string } => {
+const nameOf = (tape: BookTape): { readonly book: string; readonly source: string } => {
   const { instrument, source } = 'options' in tape ? tape.tape : tape;
   return { book: instrument.symbol, source };
 };
@@ -17,9 +17,9 @@ const nameOf = (tape: DeskTape): { readonly book: string; readonly source: strin
  * @throws UsageError if a book has no recording or two, if a recording has another book, or if the recordings have no
  * common time.
  */
-export function tapesOfBooks(config: Pick<Config, 'book' | 'books'>, given: readonly DeskTape[]): readonly DeskTape[] {
+export function tapesOfBooks(config: Pick<Config, 'book' | 'books'>, given: readonly BookTape[]): readonly BookTape[] {
   const symbols = config.books?.map(({ symbol }) => symbol) ?? [config.book];
-  const found = new Map<string, DeskTape>();
+  const found = new Map<string, BookTape>();
   for (const tape of given) {
     const { book, source } = nameOf(tape);
     if (!symbols.includes(book))
@@ -43,14 +43,14 @@ export function tapesOfBooks(config: Pick<Config, 'book' | 'books'>, given: read
 }
 
 /** Returns the time that all recordings cover; `null` if there is none. */
-export function commonSpan(tapes: readonly DeskTape[]): { readonly from: number; readonly to: number } | null {
+export function commonSpan(tapes: readonly BookTape[]): { readonly from: number; readonly to: number } | null {
   const spans = tapes.map(spanOf);
   const from = Math.max(...spans.map(span => span.from));
   const to = Math.min(...spans.map(span => span.to));
   return from < to ? { from, to } : null;
 }
 
-function tapeSpanText(tape: DeskTape): string {
+function tapeSpanText(tape: BookTape): string {
   const { from, to } = spanOf(tape);
   return `${nameOf(tape).book} from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`;
 }

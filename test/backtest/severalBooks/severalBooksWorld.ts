@@ -1,11 +1,11 @@
-/** Desks for tests: configurations of several books, and recordings of the linked markets that they quote. */
-import { recordLinkedFlows, rowsOfTape, type DeskRun } from '../../../backtest/index.ts';
+/** Configurations of several books for tests, and recordings of the linked markets that they quote. */
+import { recordLinkedFlows, rowsOfTape, type SeveralBooksRun } from '../../../backtest/index.ts';
 import { booksOf, type Config } from '../../../src/config.ts';
 import type { Tape } from '../../../src/tape/index.ts';
 import { tradedConfigOfText } from '../../../src/wiring/configFile.ts';
 import { ownFees } from '../../../backtest/app/backtest/backtest.ts';
 import { feedTravel, type Latencies } from '../../../backtest/app/backtest/backtestModel.ts';
-import { runDeskJob, type DeskJob } from '../../../backtest/app/desk/deskRun.ts';
+import { runSeveralBooksJob, type SeveralBooksJob } from '../../../backtest/app/severalBooks/severalBooksRun.ts';
 
 export const LATENCIES: Latencies = {
   orders: { kind: 'constant', ms: 25 },
@@ -23,7 +23,7 @@ export type WantedBook = {
   readonly more?: readonly string[];
 };
 
-export type WantedDesk = {
+export type WantedBooks = {
   readonly books: Readonly<Record<string, WantedBook>>;
   readonly balances: Readonly<Record<string, string>>;
   readonly more?: string;
@@ -33,7 +33,7 @@ export type WantedDesk = {
 };
 
 /** A configuration with `books`; of one book, with `book`. */
-export function deskConfig(wanted: WantedDesk): Config {
+export function severalBooksConfig(wanted: WantedBooks): Config {
   const { books, balances, more = '', halfSpreadBps = 8, privatePerMinute = 1_000, decideEveryMs = 500 } = wanted;
   const names = Object.keys(books);
   const sections = (name: string, indent: string): string => {
@@ -69,11 +69,15 @@ ${more}`,
 }
 
 /** Tapes of the books on one set of hidden prices, in order. */
-export const deskTapes = (books: readonly string[], seed: number, seconds: number, correlation = 0.7) =>
+export const severalBooksTapes = (books: readonly string[], seed: number, seconds: number, correlation = 0.7) =>
   recordLinkedFlows(Object.fromEntries(books.map(book => [book, { noiseBps: 1 }])), { seed, seconds, correlation });
 
 /** A job over complete tapes, which may start and end at other times. */
-export function deskJob(config: Config, tapes: readonly Tape[], change: Partial<DeskJob> = {}): DeskJob {
+export function severalBooksJob(
+  config: Config,
+  tapes: readonly Tape[],
+  change: Partial<SeveralBooksJob> = {},
+): SeveralBooksJob {
   const { latencies = LATENCIES, seed = 1 } = change;
   const ends = tapes.map(({ columns: { at, length } }) => [at[0]!, at[length - 1]!] as const);
   return {
@@ -99,6 +103,6 @@ export function deskJob(config: Config, tapes: readonly Tape[], change: Partial<
   };
 }
 
-export type Reports = DeskRun['reports'];
+export type Reports = SeveralBooksRun['reports'];
 
-export const runOf = (job: DeskJob): Reports => runDeskJob(job).reports;
+export const runOf = (job: SeveralBooksJob): Reports => runSeveralBooksJob(job).reports;

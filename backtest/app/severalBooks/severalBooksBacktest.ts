@@ -5,9 +5,9 @@ import {
   skewsOf,
   totalsOf,
   type BacktestReport,
-  type DeskModel,
-  type DeskReport,
-  type DeskRun,
+  type SeveralBooksModel,
+  type SeveralBooksReport,
+  type SeveralBooksRun,
   type ModelName,
 } from '../../index.ts';
 import { booksOf, booksText, externalReferenceOf, flowMarketOf, symbolsOf, type Config } from '../../../src/config.ts';
@@ -22,17 +22,17 @@ import type { LatencyFlags } from '../backtest/latencyFlags.ts';
 import { cutAt, gapsOf, marketOf, noOverlapReason, type RecordedMarket, type TradedTime } from '../backtest/market.ts';
 import { missingReference, recordedElsewhere } from '../backtest/recordedReference.ts';
 import type { ReportFiles } from '../backtest/reportFiles.ts';
-import { runDeskJob, type DeskJob } from './deskRun.ts';
-import { commonSpan, tapesOfBooks, type DeskTape } from './deskTapes.ts';
+import { runSeveralBooksJob, type SeveralBooksJob } from './severalBooksRun.ts';
+import { commonSpan, tapesOfBooks, type BookTape } from './tapesOfBooks.ts';
 import { evenShares } from './evenShares.ts';
 
-export type DeskOptions = {
+export type SeveralBooksOptions = {
   readonly config: Config;
   /** Text of the configuration, for the report. `version` is the version of Puntas. */
   readonly configText: string;
   readonly version: string;
   /** Recordings in any order; `null` to record the simulated markets of the configuration first. */
-  readonly tapes: readonly DeskTape[] | null;
+  readonly tapes: readonly BookTape[] | null;
   readonly seed: number;
   /** Length of the simulated markets, in seconds. */
   readonly flowSeconds: number;
@@ -49,7 +49,7 @@ export type DeskOptions = {
 };
 
 /** Runs the backtest. Throws `UsageError` for errors that the operator can fix. */
-export async function backtestDesk(options: DeskOptions): Promise<DeskReport> {
+export async function backtestSeveralBooks(options: SeveralBooksOptions): Promise<SeveralBooksReport> {
   const { config, models, progress, alone } = options;
   const books = booksOf(config);
   const given = options.tapes ?? (await recordedFlows(options));
@@ -74,15 +74,15 @@ export async function backtestDesk(options: DeskOptions): Promise<DeskReport> {
     fees: accounts[i]!.fees,
     elsewhere: recordedElsewhere(one, references[i]!, span) ?? undefined,
   }));
-  const job = (model: ModelName): DeskJob => ({
+  const job = (model: ModelName): SeveralBooksJob => ({
     ...{ config, model, ...span, balances, privatePerMinute: config.exchange.budgets.privatePerMinute },
     ...{ seed: options.seed, latencies: options.latencies },
     books: inputs.map((input, i) => ({ ...input, csv: options.files?.(books[i]!.book).csv(model, false) ?? null })),
   });
   const runs = await withProgress(progress, booksText(config), async onShare => {
-    const done: DeskRun[] = [];
+    const done: SeveralBooksRun[] = [];
     for (const [i, model] of models.entries()) {
-      done.push(runDeskJob(job(model), share => onShare((i + share) / models.length)));
+      done.push(runSeveralBooksJob(job(model), share => onShare((i + share) / models.length)));
       await nextTurn();
     }
     return done;
@@ -91,7 +91,7 @@ export async function backtestDesk(options: DeskOptions): Promise<DeskReport> {
     ? await withProgress(progress, 'each book alone', onShare => runAlone(models.map(job), onShare))
     : null;
   const names = books.map(({ book }, i) => ({ book, minor: markets[i]!.instrument.minor }));
-  const together = runs.map(({ reports, skews }, i): DeskModel => ({
+  const together = runs.map(({ reports, skews }, i): SeveralBooksModel => ({
     model: models[i]!,
     together: totalsOf(names, reports),
     ...(config.jointInventory !== undefined && { jointInventory: skewsOf(names, skews) }),
@@ -114,12 +114,15 @@ export async function backtestDesk(options: DeskOptions): Promise<DeskReport> {
 /** Yields to the event loop, so that the program can print progress and receive signals. */
 const nextTurn = (): Promise<void> => new Promise(resolve => void setImmediate(resolve));
 
-async function runAlone(jobs: readonly DeskJob[], onShare: OnShare): Promise<readonly DeskRun['reports'][]> {
-  const all: DeskRun['reports'][] = [];
+async function runAlone(
+  jobs: readonly SeveralBooksJob[],
+  onShare: OnShare,
+): Promise<readonly SeveralBooksRun['reports'][]> {
+  const all: SeveralBooksRun['reports'][] = [];
   for (const [m, job] of jobs.entries()) {
-    const reports: DeskRun['reports'][number][] = [];
+    const reports: SeveralBooksRun['reports'][number][] = [];
     for (const [i, share] of evenShares(job.config, job.balances).entries()) {
-      reports.push(...runDeskJob({ ...job, ...share, books: [{ ...job.books[i]!, csv: null }] }).reports);
+      reports.push(...runSeveralBooksJob({ ...job, ...share, books: [{ ...job.books[i]!, csv: null }] }).reports);
       onShare((m + (i + 1) / job.books.length) / jobs.length);
       await nextTurn();
     }
@@ -129,15 +132,15 @@ async function runAlone(jobs: readonly DeskJob[], onShare: OnShare): Promise<rea
 }
 
 function reportOfBook(
-  options: DeskOptions,
+  options: SeveralBooksOptions,
   config: Config,
   { instrument, hash, span }: RecordedMarket,
-  tape: DeskTape,
+  tape: BookTape,
   {
     runs,
     references,
     from,
-  }: { readonly runs: DeskRun['reports']; readonly references: ReferenceTapes; readonly from: number },
+  }: { readonly runs: SeveralBooksRun['reports']; readonly references: ReferenceTapes; readonly from: number },
 ): BacktestReport {
   const { source, flaws } = 'options' in tape ? tape.tape : tape;
   const noReference = missingReference(config, references, 'backtest this book alone, with');
@@ -165,14 +168,14 @@ function reportOfBook(
  * Returns the recordings that the reference price of a book uses; none if the backtest lacks one of them. The
  * recordings are of the bot's exchange, so they stand for no price of another exchange or of a feed.
  */
-function referencesOf(config: Config, books: readonly Config[], tapes: readonly DeskTape[]): ReferenceTapes {
+function referencesOf(config: Config, books: readonly Config[], tapes: readonly BookTape[]): ReferenceTapes {
   const reference = externalReferenceOf(config);
   const wanted = reference !== null && reference.here === reference.legs ? reference.legs.map(({ book }) => book) : [];
   const found = books.flatMap(({ book }, i) => (wanted.includes(book) ? [[book, loaded(tapes[i]!)] as const] : []));
   return new Map(found.length === wanted.length ? found : []);
 }
 
-const loaded = (tape: DeskTape): Tape => ('options' in tape ? loadStoredTape(tape.tape) : tape);
+const loaded = (tape: BookTape): Tape => ('options' in tape ? loadStoredTape(tape.tape) : tape);
 
 function addedUp(accounts: readonly { readonly balances: Readonly<Record<string, string>> }[]): Record<string, string> {
   const sums = new Map<string, bigint>();
@@ -183,7 +186,7 @@ function addedUp(accounts: readonly { readonly balances: Readonly<Record<string,
 }
 
 /** Records the simulated markets of all books, whose prices are consistent with each other. */
-async function recordedFlows({ config, seed, flowSeconds, progress }: DeskOptions): Promise<readonly Tape[]> {
+async function recordedFlows({ config, seed, flowSeconds, progress }: SeveralBooksOptions): Promise<readonly Tape[]> {
   const market = flowMarketOf(config.exchange);
   if (market === undefined)
     throw new UsageError(
