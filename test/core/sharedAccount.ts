@@ -18,7 +18,7 @@ import {
   type Strategy,
 } from '../../src/core/index.ts';
 import { LineWriter } from '../../src/live/recording/recording.ts';
-import { PATIENCE, quoteAround } from './desk.ts';
+import { PATIENCE, quoteAround } from './toyExchange.ts';
 import { plain } from './market.ts';
 
 export const BOOKS: readonly Instrument[] = [

@@ -5,7 +5,7 @@ import { textOfMoney, VirtualClock, type Money } from '../../src/core/index.ts';
 import { Bookings } from '../../src/core/accounting/bookings.ts';
 import { PlaceReads } from '../../src/hedge/placeReads.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
-import { TwoDesks } from '../core/twoDesks.ts';
+import { TwoToyExchanges } from '../core/twoToyExchanges.ts';
 import { memoryLog } from '../memoryLog.ts';
 import { clientOn, endOf, listAnswer } from './everyVenue.ts';
 
@@ -66,10 +66,10 @@ test.each(VENUES.map(venue => [venue.name, venue] as const))(
 );
 
 test('a run asks for the balances of all currencies of its ledger, at the place by the name there', async () => {
-  const two = new TwoDesks();
-  two.desk.open();
+  const two = new TwoToyExchanges();
+  two.toy.open();
   two.readThere();
-  const { engine, now } = two.desk;
+  const { engine, now } = two.toy;
   const asked: (readonly string[])[] = [];
   const client = {
     balances: (query?: { readonly also: readonly string[] }) => {

@@ -22,7 +22,7 @@ import { ElsewhereDesk, Hedger, hedgeInputsOf, mayStillExecute } from '../../src
 import { ledgerOf, textOfLedger } from '../../src/live/recording/ledgerText.ts';
 import { createSecondExchange, type Respond } from '../../src/sandbox/index.ts';
 import { SECOND_BOOKS } from '../../src/sandbox/binance/binanceExchange.ts';
-import { Desk, quoteAround } from '../core/desk.ts';
+import { ToyExchange, quoteAround } from '../core/toyExchange.ts';
 import { plain } from '../core/market.ts';
 import { KrakenDouble } from '../krakenDouble/server.ts';
 import { wireTo, type Fate } from '../live/inProcess.ts';
@@ -184,7 +184,7 @@ export class BotOfTwo {
   #lives = 0;
   /** Balances here, at the start of this life. */
   #home = { btc: OPENING, mxn: OPENING };
-  desk!: Desk;
+  desk!: ToyExchange;
   hedger!: Hedger;
 
   /** `valueMin`: minimum value of a hedge there. With one, the bot has no other route. `residual` stays after a hedge. */
@@ -245,7 +245,7 @@ export class BotOfTwo {
       instrument: () => instrument,
       times: { requestLifeMs: 30_000, listingDelayMs: 2_000 },
     });
-    this.desk = new Desk({
+    this.desk = new ToyExchange({
       strategy: quoteAround(2),
       target: (OPENING + 500 - this.#lots) as never,
       elsewhere: {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Amount, EngineNews, Price } from '../../src/core/index.ts';
 import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from '../../src/hedge/takerOrderOutcome.ts';
 import { hedgeInputsOf } from '../../src/hedge/hedgeInputs.ts';
-import { Desk, quoteAround } from '../core/desk.ts';
+import { ToyExchange, quoteAround } from '../core/toyExchange.ts';
 import { plain } from '../core/market.ts';
 
 const ID = 'mm-7-t1';
@@ -14,47 +14,47 @@ function traded() {
     const order = takerOrderFromNews(news);
     if (order?.id === ID) told = order;
   };
-  const desk = new Desk({ strategy: quoteAround(2), onNews }).open();
-  desk.rounds(2);
-  desk.fill(desk.live.find(({ side }) => side === 'buy')!.id, 10);
-  desk.rounds(2);
+  const toy = new ToyExchange({ strategy: quoteAround(2), onNews }).open();
+  toy.rounds(2);
+  toy.fill(toy.live.find(({ side }) => side === 'buy')!.id, 10);
+  toy.rounds(2);
   const take = (price: number, amount: number) =>
-    desk.step({
-      ...{ kind: 'take', at: desk.now, id: ID, side: 'sell', until: desk.now + 5_000 },
+    toy.step({
+      ...{ kind: 'take', at: toy.now, id: ID, side: 'sell', until: toy.now + 5_000 },
       price: price as Price,
       amount: amount as Amount,
     });
-  return { desk, take, told: () => told };
+  return { toy, take, told: () => told };
 }
-const viewOf = (desk: Desk) =>
-  hedgeInputsOf(desk.engine, { instrument: plain, takerRate: 0, balancesAt: desk.now }, desk.now);
+const viewOf = (toy: ToyExchange) =>
+  hedgeInputsOf(toy.engine, { instrument: plain, takerRate: 0, balancesAt: toy.now }, toy.now);
 
 test("a hedger's view stays what it was, whatever the engine takes afterwards", () => {
-  const { desk } = traded();
-  const view = viewOf(desk);
+  const { toy } = traded();
+  const view = viewOf(toy);
   const before = structuredClone(view);
-  desk.bids = [[900, 7]];
-  desk.asks = [[1100, 7]];
-  desk.rounds(3);
-  desk.fill(desk.live.find(({ side }) => side === 'sell')!.id, 10);
-  desk.rounds(3);
-  expect(viewOf(desk)).not.toEqual(before);
+  toy.bids = [[900, 7]];
+  toy.asks = [[1100, 7]];
+  toy.rounds(3);
+  toy.fill(toy.live.find(({ side }) => side === 'sell')!.id, 10);
+  toy.rounds(3);
+  expect(viewOf(toy)).not.toEqual(before);
   expect(view).toEqual(before);
 });
 
 test('a view has every level of each side, and on each side its own worst price', () => {
-  const { desk } = traded();
-  desk.bids = [
+  const { toy } = traded();
+  toy.bids = [
     [990, 5],
     [980, 6],
   ];
-  desk.asks = [
+  toy.asks = [
     [1_010, 7],
     [1_020, 8],
     [1_030, 9],
   ];
-  desk.rounds(3);
-  const { depth, sides, mid } = viewOf(desk);
+  toy.rounds(3);
+  const { depth, sides, mid } = viewOf(toy);
   expect([depth.bids, depth.asks, mid]).toEqual([2, 3, 1_000n * 10n ** 18n]);
   const listed = [depth.bidPrices, depth.bidAmounts, depth.askPrices, depth.askAmounts].map(values => [...values]);
   expect(listed).toEqual([
@@ -68,9 +68,9 @@ test('a view has every level of each side, and on each side its own worst price'
 
 describe('what the engine tells of an order that takes', () => {
   test('ends its hedge with the share of its cost that traded', () => {
-    const { desk, take, told } = traded();
+    const { toy, take, told } = traded();
     take(990, 10);
-    desk.rounds(3);
+    toy.rounds(3);
     expect(takerOrderOutcome({ costMax: '8' }, told())).toMatchObject({
       state: 'completed',
       why: null,
@@ -79,9 +79,9 @@ describe('what the engine tells of an order that takes', () => {
   });
 
   test('fails its hedge when it is not sent', () => {
-    const { desk, take, told } = traded();
+    const { toy, take, told } = traded();
     take(800, 10);
-    desk.rounds(3);
+    toy.rounds(3);
     expect(takerOrderOutcome({ costMax: '8' }, told())).toEqual({
       state: 'failed',
       why: 'the order was not sent: price outside the collar',
@@ -89,22 +89,22 @@ describe('what the engine tells of an order that takes', () => {
   });
 
   test('goes on with its hedge when the exchange shows the order again after its end', () => {
-    const { desk, take, told } = traded();
-    desk.fateOfPlace = () => 'done untold';
+    const { toy, take, told } = traded();
+    toy.fateOfPlace = () => 'done untold';
     take(990, 10);
-    const order = desk.truth.get(ID)!;
-    const shown = (isLive: boolean) => desk.report({ ...order, isLive, filled: 0 });
+    const order = toy.truth.get(ID)!;
+    const shown = (isLive: boolean) => toy.report({ ...order, isLive, filled: 0 });
     const outcome = { kind: 'done', value: [shown(false)] } as const;
-    desk.step({ kind: 'looked up', at: desk.now, startedAt: desk.now, ids: [ID], outcome });
+    toy.step({ kind: 'looked up', at: toy.now, startedAt: toy.now, ids: [ID], outcome });
     expect(told()).toMatchObject({ state: 'done', filled: 0 });
-    const at = desk.now + 1;
-    desk.step({ kind: 'open orders', at, startedAt: at, complete: false, orders: [shown(true)] });
+    const at = toy.now + 1;
+    toy.step({ kind: 'open orders', at, startedAt: at, complete: false, orders: [shown(true)] });
     expect(takerOrderOutcome({ costMax: '8' }, told())).toEqual({ state: 'executing' });
   });
 
   test('leaves its hedge unknown while nothing tells whether it arrived', () => {
-    const { desk, take, told } = traded();
-    desk.fateOfPlace = () => 'lost';
+    const { toy, take, told } = traded();
+    toy.fateOfPlace = () => 'lost';
     take(990, 10);
     expect(takerOrderOutcome({ costMax: '8' }, told())).toEqual({ state: 'unknown' });
   });
@@ -171,22 +171,22 @@ describe('the end of an order that takes', () => {
 });
 
 test("a hedger's view has the levels that are filled, the differences of the last read of the balances, and the refusal of now", () => {
-  const { desk } = traded();
-  const view = viewOf(desk);
+  const { toy } = traded();
+  const view = viewOf(toy);
   expect(view.refusal).toBeNull();
   expect([view.depth.bids, view.depth.asks]).toEqual([1, 1]);
   expect([...view.depth.bidPrices, ...view.depth.askPrices]).toEqual([990, 1010]);
   expect([...view.depth.bidAmounts, ...view.depth.askAmounts]).toEqual([50, 50]);
   const balance = (currency: string, total: string) => ({ currency, total, locked: '0', available: total });
   const balances = [balance('btc', '1000000013'), balance('mxn', '999990020')];
-  desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now - 5, quiet: false, balances });
-  expect(hedgeInputsOf(desk.engine, { instrument: plain, takerRate: 7, balancesAt: 3 }, desk.now)).toMatchObject({
+  toy.step({ kind: 'balances', at: toy.now, startedAt: toy.now - 5, quiet: false, balances });
+  expect(hedgeInputsOf(toy.engine, { instrument: plain, takerRate: 7, balancesAt: 3 }, toy.now)).toMatchObject({
     takerRate: 7,
     balances: { at: 3, differences: [{ currency: 'btc', difference: 3n * 10n ** 18n }] },
   });
   // No decision since: the book has become too old.
-  const later = hedgeInputsOf(desk.engine, { instrument: plain, takerRate: 0, balancesAt: 0 }, desk.now + 60_000);
+  const later = hedgeInputsOf(toy.engine, { instrument: plain, takerRate: 0, balancesAt: 0 }, toy.now + 60_000);
   expect(later.refusal).toBe('book stale');
-  desk.step({ kind: 'stop', at: desk.now });
-  expect(viewOf(desk).refusal).toBe('stopping');
+  toy.step({ kind: 'stop', at: toy.now });
+  expect(viewOf(toy).refusal).toBe('stopping');
 });

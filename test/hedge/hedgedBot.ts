@@ -17,7 +17,7 @@ import {
   type HedgeSetup,
   type HedgeInputs,
 } from '../../src/hedge/index.ts';
-import { Desk, quoteAround } from '../core/desk.ts';
+import { ToyExchange, quoteAround } from '../core/toyExchange.ts';
 import { plain } from '../core/market.ts';
 import { ToyDesk } from './toyDesk.ts';
 
@@ -34,7 +34,7 @@ export type Log = { readonly level: 'info' | 'warn'; readonly fields: object; re
 export class HedgedBot {
   readonly clock = new VirtualClock();
   readonly toy = new ToyDesk(this.clock);
-  readonly desk: Desk;
+  readonly desk: ToyExchange;
   readonly setup: HedgeSetup;
   hedger: Hedger;
   /** Rows as they are on disk. */
@@ -68,7 +68,7 @@ export class HedgedBot {
       ...changes,
     };
     const onNews = (news: EngineNews) => this.hedger?.onNews(news);
-    this.desk = new Desk({
+    this.desk = new ToyExchange({
       strategy: quoteAround(...away),
       target: Number(OPENING - BigInt(lots)) as Amount,
       onNews,

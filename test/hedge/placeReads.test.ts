@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { moneyOf, textOfMoney, VirtualClock, type Money, type Outcome } from '../../src/core/index.ts';
 import { PlaceReads } from '../../src/hedge/placeReads.ts';
-import { TwoDesks } from '../core/twoDesks.ts';
+import { TwoToyExchanges } from '../core/twoToyExchanges.ts';
 import { memoryLog } from '../memoryLog.ts';
 
 type Balances = Outcome<readonly { currency: string; total: string; locked: string; available: string }[]>;
@@ -15,9 +15,9 @@ const UNREAD_MS = 60_000;
 function reads() {
   const clock = new VirtualClock();
   const { log } = memoryLog();
-  const two = new TwoDesks();
-  two.desk.open();
-  const [opened, from] = [two.desk.now, clock.elapsed()];
+  const two = new TwoToyExchanges();
+  two.toy.open();
+  const [opened, from] = [two.toy.now, clock.elapsed()];
   const time = () => opened + clock.elapsed() - from;
   const state = { fails: false, latencyMs: 10, hedge: 0, rate: moneyOf('18.25') as Money | null };
   const started: number[] = [];
@@ -43,8 +43,8 @@ function reads() {
     },
   };
   const placeReads = new PlaceReads({
-    run: { clock, log, time, step: event => void two.desk.engine.step(event) },
-    engine: two.desk.engine,
+    run: { clock, log, time, step: event => void two.toy.engine.step(event) },
+    engine: two.toy.engine,
     place,
     currencies: ['btc', 'usdt'],
     hedgeState: () => String(state.hedge),
@@ -76,7 +76,7 @@ test('a read is due soon after a failure, a difference, a new rate or a change o
         // A rate that becomes known makes a read due; one that is lost does not.
         const isNewRate = state.rate === null && hasRate;
         state.rate = hasRate ? moneyOf('18.25') : null;
-        const isFirst = two.desk.engine.elsewhere?.view.isOpen !== true;
+        const isFirst = two.toy.engine.elsewhere?.view.isOpen !== true;
         two.truth.set('usdt', (usdt + (differs && !isFirst ? 10n ** 18n : 0n)) as Money);
         const due = last + (isSoon || isNewRate || hedges === 'before' ? SOON_MS : EVERY_MS);
         const [before, explains] = [started.length, explained()];
@@ -97,7 +97,7 @@ test('a read is due soon after a failure, a difference, a new rate or a change o
         expect(compared.splice(0)).toEqual(fails || !quiet ? [] : [isFirst || !differs]);
         // Transfers explain differences of quiet reads only.
         expect(explained() - explains).toBe(!fails && quiet ? 1 : 0);
-        const { view } = two.desk.engine.elsewhere!;
+        const { view } = two.toy.engine.elsewhere!;
         const isCompared = view.isReconciled && view.checked !== null && view.differences().length === 0;
         isSoon = fails || !quiet || !isCompared;
       }

@@ -12,13 +12,13 @@ import {
   type Snapshot,
   type EmptySide,
 } from '../../src/core/index.ts';
-import { Desk, quoteAround } from '../core/desk.ts';
+import { ToyExchange, quoteAround } from '../core/toyExchange.ts';
 import { btcMxn, plain } from '../core/market.ts';
 import { memoryLog } from '../memoryLog.ts';
 
 const NOBODY = { buy: null, sell: null };
-const quoting = (): Desk => new Desk({ strategy: quoteAround(2, 5) }).open().rounds(2);
-const snapshotOf = (desk: Desk): Snapshot => desk.engine.book.snapshot(desk.now);
+const quoting = (): ToyExchange => new ToyExchange({ strategy: quoteAround(2, 5) }).open().rounds(2);
+const snapshotOf = (toy: ToyExchange): Snapshot => toy.engine.book.snapshot(toy.now);
 const empty = (reason: EmptySide['reason']): EmptySide => ({ reason, words: null, level: null });
 const WIDE = 80;
 const room = lineRoom({ isTTY: true, columns: WIDE });
@@ -122,10 +122,10 @@ describe('the status line', () => {
   });
 
   test('of an order without an answer says so', () => {
-    const desk = new Desk().open();
-    desk.fateOfPlace = () => 'lost';
-    desk.rounds(2);
-    expect(statusLine(snapshotOf(desk), plain, NOBODY, Infinity)).toMatch(
+    const toy = new ToyExchange().open();
+    toy.fateOfPlace = () => 'lost';
+    toy.rounds(2);
+    expect(statusLine(snapshotOf(toy), plain, NOBODY, Infinity)).toMatch(
       /^no bid: its order is unknown \| no ask: its order is unknown/,
     );
   });
@@ -133,9 +133,9 @@ describe('the status line', () => {
 
 describe('the status of a bot that stops', () => {
   test('has no figure that is unknown only because its orders can still fill, in any width', () => {
-    const desk = quoting();
-    desk.engine.step({ kind: 'stop', at: desk.now });
-    const stopping = snapshotOf(desk);
+    const toy = quoting();
+    toy.engine.step({ kind: 'stop', at: toy.now });
+    const stopping = snapshotOf(toy);
     expect([stopping.quoting, stopping.known.trades]).toEqual(['stopping', null]);
     for (const width of [40, 66, Infinity]) {
       const line = statusLine(stopping, plain, NOBODY, width);
@@ -146,11 +146,11 @@ describe('the status of a bot that stops', () => {
 });
 
 describe('the status', () => {
-  const told = (desk: Desk, ms: number): readonly string[] => {
+  const told = (toy: ToyExchange, ms: number): readonly string[] => {
     const clock = new VirtualClock();
     const { log, lines } = memoryLog();
     const line = status({
-      ...{ log, instrument: () => plain, now: () => snapshotOf(desk), clock, speed: 1 },
+      ...{ log, instrument: () => plain, now: () => snapshotOf(toy), clock, speed: 1 },
       ...{ queueAhead: () => NOBODY, room: () => Infinity },
     });
     while ((clock.nextDue() ?? Infinity) <= ms) clock.runNext();
@@ -163,8 +163,10 @@ describe('the status', () => {
   });
 
   test('comes after ten seconds also when nothing is quoted, and says why', () => {
-    const desk = new Desk({ strategy: { quote: () => ({ bids: [], asks: [], noBid: 'a mood', noAsk: 'a mood' }) } });
-    const lines = told(desk.open().rounds(2), 25_000);
+    const toy = new ToyExchange({
+      strategy: { quote: () => ({ bids: [], asks: [], noBid: 'a mood', noAsk: 'a mood' }) },
+    });
+    const lines = told(toy.open().rounds(2), 25_000);
     expect(lines).toHaveLength(2);
     for (const line of lines)
       expect(line).toMatch(/^no bid and no ask: held back by the strategy \(a mood\) \| market/);

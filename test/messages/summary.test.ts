@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { describe as textOf, summaryOf } from '../../src/messages/summary.ts';
 import { amount, price, type Order, type Snapshot } from '../../src/core/index.ts';
-import { Desk, quoteAround } from '../core/desk.ts';
+import { ToyExchange, quoteAround } from '../core/toyExchange.ts';
 import { plain } from '../core/market.ts';
 
 const STATES: readonly Order['state'][] = ['open', 'canceling', 'unknown', 'closed-unsettled'];
@@ -14,8 +14,8 @@ const order = (state: Order['state'], i: number): Order => ({
 });
 
 test('the orders of a summary: unknown are those of now, whatever was unknown before', () => {
-  const desk = new Desk({ strategy: quoteAround(2, 5) }).open().rounds(2);
-  const before = desk.engine.book.snapshot(desk.now);
+  const toy = new ToyExchange({ strategy: quoteAround(2, 5) }).open().rounds(2);
+  const before = toy.engine.book.snapshot(toy.now);
   const counts = fc.record({ buy: fc.nat(5), sell: fc.nat(5) });
   fc.assert(
     fc.property(counts, fc.array(fc.constantFrom(...STATES), { maxLength: 9 }), ({ buy, sell }, states) => {

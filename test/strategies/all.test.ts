@@ -9,7 +9,7 @@ import {
   type Side,
   type View,
 } from '../../src/core/index.ts';
-import { Desk } from '../core/desk.ts';
+import { ToyExchange } from '../core/toyExchange.ts';
 import { plain } from '../core/market.ts';
 import { between } from '../draws.ts';
 import { runsOf } from '../many.ts';
@@ -349,15 +349,15 @@ describe.each(NAMES)('%s', name => {
   test('does not see its own orders: with them in the book it quotes as without', () => {
     const desks = [true, false].map(showsOwn => deskOf(name, showsOwn));
     for (let round = 0; round < 30; round++) {
-      const quotes = desks.map(desk => {
+      const quotes = desks.map(toy => {
         const drift = Math.round(30 * Math.sin(round / 5));
-        desk.bids = Array.from({ length: 5 }, (_, i) => [99_950 + drift - 10 * i, 500 + i]);
-        desk.asks = Array.from({ length: 5 }, (_, i) => [100_050 + drift + 10 * i, 400 + i]);
-        desk.step({ kind: 'reference', at: desk.now, startedAt: desk.now, price: 100_000 + drift });
-        desk.round();
-        expect(desk.live.length).toBeGreaterThan(0);
+        toy.bids = Array.from({ length: 5 }, (_, i) => [99_950 + drift - 10 * i, 500 + i]);
+        toy.asks = Array.from({ length: 5 }, (_, i) => [100_050 + drift + 10 * i, 400 + i]);
+        toy.step({ kind: 'reference', at: toy.now, startedAt: toy.now, price: 100_000 + drift });
+        toy.round();
+        expect(toy.live.length).toBeGreaterThan(0);
         // Where the figures come from may differ: only one of the two is told of every trade.
-        const { figures: _, ...shown } = desk.engine.book.preview(desk.now).quote;
+        const { figures: _, ...shown } = toy.engine.book.preview(toy.now).quote;
         return shown;
       });
       expect(quotes[0]).toEqual(quotes[1]);
@@ -378,7 +378,7 @@ describe.each(NAMES)('%s', name => {
 });
 
 /** Both desks live the same life; one is shown its own orders. Tick and lot are 1. */
-function deskOf(name: StrategyName, showsOwn: boolean): Desk {
+function deskOf(name: StrategyName, showsOwn: boolean): ToyExchange {
   const parameters = strategies[name].parameters.parse({
     ...EXAMPLES[name],
     amount: '5',
@@ -388,7 +388,7 @@ function deskOf(name: StrategyName, showsOwn: boolean): Desk {
     ...('risk' in EXAMPLES[name] ? { risk: { amount: '100000 mxn', per: '1h' } } : {}),
   });
   const kind = kindOf({ name });
-  const desk = new Desk({
+  const toy = new ToyExchange({
     instrument: plain,
     strategy: kind.make(parameters, plain),
     tolerance: kind.tolerance(parameters),
@@ -400,6 +400,6 @@ function deskOf(name: StrategyName, showsOwn: boolean): Desk {
       staleAfterMs: 3000,
     } as never,
   }).open();
-  desk.showsOwn = showsOwn;
-  return desk;
+  toy.showsOwn = showsOwn;
+  return toy;
 }

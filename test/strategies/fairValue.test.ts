@@ -17,7 +17,7 @@ import {
 import type { Calibration } from '../../src/tape/index.ts';
 import { fairValueParameters, fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { fairValueReachBps } from '../../strategies/fairValue.ts';
-import { Desk, quoteAround } from '../core/desk.ts';
+import { ToyExchange, quoteAround } from '../core/toyExchange.ts';
 import { depthOf, plain } from '../core/market.ts';
 import { runsOf } from '../many.ts';
 import { anyView, COIN, instrument, MID, NAMES, strategyOf, viewOf } from './examples.ts';
@@ -336,15 +336,15 @@ test('does not see our own orders: with them in the book it is as without', () =
       quote: view => quoteAround(20).quote({ ...view, mid: Math.round(view.fair?.price ?? Number.NaN) }),
     };
     const strategy = withFairValue(fairValueParameters.parse(section), inner, plain);
-    const desk = new Desk({ strategy, tolerance: { priceBps: 0, amountShare: 0, maxAgeMs: 3_600_000 } }).open();
-    desk.showsOwn = showsOwn;
+    const toy = new ToyExchange({ strategy, tolerance: { priceBps: 0, amountShare: 0, maxAgeMs: 3_600_000 } }).open();
+    toy.showsOwn = showsOwn;
     for (let round = 0; round < 40; round++) {
       const drift = Math.round(30 * Math.sin(round / 5));
-      desk.bids = [[99_990 + drift, 50 + ((7 * round) % 40)]];
-      desk.asks = [[100_010 + drift, 50 + ((11 * round) % 40)]];
-      desk.round();
-      seen.push(desk.engine.book.preview(desk.now).quote);
-      if (round > 2) expect(desk.live.length).toBeGreaterThan(0);
+      toy.bids = [[99_990 + drift, 50 + ((7 * round) % 40)]];
+      toy.asks = [[100_010 + drift, 50 + ((11 * round) % 40)]];
+      toy.round();
+      seen.push(toy.engine.book.preview(toy.now).quote);
+      if (round > 2) expect(toy.live.length).toBeGreaterThan(0);
     }
     return seen;
   });

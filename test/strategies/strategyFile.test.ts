@@ -13,7 +13,7 @@ import { movePaths } from '../../src/wiring/movedPaths.ts';
 import { guarded } from '../../strategies/guarded.ts';
 import { definitionIn, kindOf, strategyFileOf, type StrategyCode } from '../../strategies/index.ts';
 import { silent } from '../../strategies/quoteLevels.ts';
-import { Desk } from '../core/desk.ts';
+import { ToyExchange } from '../core/toyExchange.ts';
 import { plain } from '../core/market.ts';
 import { instrument, viewOf } from './examples.ts';
 import { changedOwn, folderWith, OWN_STRATEGY, quotingBy } from './ownFile.ts';
@@ -838,7 +838,7 @@ describe('while a bot runs', () => {
     const parameters = { ...strategyFileOf('./own.ts', code), halfSpreadBps: 20, amount: '5', levels: 1 };
     const { strategy } = readTradedConfig(folderWith(code).yaml);
     const kind = kindOf(strategy);
-    const desk = new Desk({
+    const toy = new ToyExchange({
       instrument: plain,
       strategy: kind.make({ ...strategy, ...parameters }, plain),
       tolerance: kind.tolerance(strategy),
@@ -851,14 +851,14 @@ describe('while a bot runs', () => {
       },
     } as never).open();
     const at = (mid: number) => {
-      desk.bids = [[mid - 50, 500]];
-      desk.asks = [[mid + 50, 400]];
-      desk.round();
-      desk.round();
-      return desk.live.length;
+      toy.bids = [[mid - 50, 500]];
+      toy.asks = [[mid + 50, 400]];
+      toy.round();
+      toy.round();
+      return toy.live.length;
     };
     expect([at(100_000), at(101_000), at(100_000)]).toEqual([2, 0, 0]);
-    expect(desk.engine.book.preview(desk.now).quote.noBid).toBe(
+    expect(toy.engine.book.preview(toy.now).quote.noBid).toBe(
       './own.ts:17 failed: too high; correct the file, and reload it in a running bot',
     );
   });

@@ -29,7 +29,7 @@ import { configurationFindings } from '../../src/app/doctor/doctor.ts';
 import { refuseUntried } from '../../src/app/untried/untried.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { btcMxn } from '../core/market.ts';
-import { TwoDesks } from '../core/twoDesks.ts';
+import { TwoToyExchanges } from '../core/twoToyExchanges.ts';
 import { runsOf } from '../many.ts';
 
 const SHIPPED = readFileSync(shippedConfig('elsewhere'), 'utf8');
@@ -114,12 +114,12 @@ describe('hedges on the other exchange', () => {
         if (target !== undefined) keys['quoteTarget'] = target;
       });
       const { drift } = placedBookOf(config, moneyOf('1'))!.bounds as { drift: { max: Money; target?: Money } };
-      const two = new TwoDesks({ bounds: { drift } });
-      two.desk.open();
+      const two = new TwoToyExchanges({ bounds: { drift } });
+      two.toy.open();
       two.readThere();
       two.transfers('top-up', 'usdt', moneyOf('30000'));
       two.readThere();
-      return (['buy', 'sell'] as const).map(side => two.desk.engine.elsewhere!.closedBecause(side));
+      return (['buy', 'sell'] as const).map(side => two.toy.engine.elsewhere!.closedBecause(side));
     };
     expect(driftOf()).toEqual([null, expect.stringContaining('the drift of 30000 usdt is worth 547500')]);
     expect(driftOf('120000')).toEqual([null, null]);

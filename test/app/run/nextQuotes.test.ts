@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { nextPreview, pastTradesOfRun, quotesBeside, quotesNothing } from '../../../src/app/run/nextQuotes.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Order, OrderReport, Preview, Side } from '../../../src/core/index.ts';
-import { Desk, quoteAround } from '../../core/desk.ts';
+import { ToyExchange, quoteAround } from '../../core/toyExchange.ts';
 import { btcMxn, plain } from '../../core/market.ts';
 
 const CONFIG = `book: btc_mxn
@@ -29,12 +29,12 @@ const foreign = (side: Side, price: string): OrderReport => ({
 function previewBeside(orders: readonly OrderReport[]) {
   const loaded = loadConfig(CONFIG, 'next.yaml');
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
-  const desk = new Desk({ strategy: quoteAround(2) });
-  const step = desk.step.bind(desk);
-  desk.step = event => step(event.kind === 'open orders' ? { ...event, orders: [...event.orders, ...orders] } : event);
-  desk.open().rounds(3);
+  const toy = new ToyExchange({ strategy: quoteAround(2) });
+  const step = toy.step.bind(toy);
+  toy.step = event => step(event.kind === 'open orders' ? { ...event, orders: [...event.orders, ...orders] } : event);
+  toy.open().rounds(3);
   const rules = { instrument: plain, makerRate: 0, takerRate: 0 };
-  return nextPreview(loaded.config, rules, desk.engine, desk.now, null);
+  return nextPreview(loaded.config, rules, toy.engine, toy.now, null);
 }
 
 describe('the quotes of the next run', () => {

@@ -13,7 +13,7 @@ import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.t
 import { lineOf } from '../../../src/live/recording/recording.ts';
 import { Replaying } from '../../../src/live/replay/replay.ts';
 import { runsOf } from '../../many.ts';
-import { PATIENCE, quoteAround } from '../desk.ts';
+import { PATIENCE, quoteAround } from '../toyExchange.ts';
 import { AccountState } from '../../../src/core/engine/accountState.ts';
 import { BOOKS, CURRENCIES, SharedAccount, START, type Balances } from '../sharedAccount.ts';
 

@@ -3,7 +3,7 @@ import { OrderBook, type RestoredLedger, type Side, type View } from '../../../s
 import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
 import { lineOf } from '../../../src/live/recording/recording.ts';
 import { Replaying } from '../../../src/live/replay/replay.ts';
-import { quoteAround } from '../desk.ts';
+import { quoteAround } from '../toyExchange.ts';
 import { BOOKS, SharedAccount } from '../sharedAccount.ts';
 
 const TRIANGLE = BOOKS.filter(({ symbol }) => symbol !== 'eth_mxn');

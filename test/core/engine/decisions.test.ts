@@ -14,16 +14,17 @@ import {
 } from '../../../src/core/index.ts';
 import { Decisions } from '../../../src/core/engine/decisions.ts';
 import type { LevelRefusal } from '../../../src/core/quoting/normalizeQuote.ts';
-import { Desk, quoteAround, type Fate } from '../desk.ts';
+import { ToyExchange, quoteAround, type Fate } from '../toyExchange.ts';
 
-const traced = (options: Partial<EngineOptions> = {}): Desk => new Desk({ isTraced: true, ...options }).open();
-const decisionOf = (desk: Desk): Decision => {
-  const { decision } = desk.engine.book;
+const traced = (options: Partial<EngineOptions> = {}): ToyExchange =>
+  new ToyExchange({ isTraced: true, ...options }).open();
+const decisionOf = (toy: ToyExchange): Decision => {
+  const { decision } = toy.engine.book;
   if (decision === null) throw new Error('nothing was decided');
   return decision;
 };
-const saidOf = (desk: Desk, side: Side): string[] =>
-  decisionOf(desk)
+const saidOf = (toy: ToyExchange, side: Side): string[] =>
+  decisionOf(toy)
     .decided.filter(one => one.side === side)
     .map(({ action, reason }) => `${action}: ${reason}`);
 
@@ -71,17 +72,17 @@ describe('a decision', () => {
     const moves = fc.array(fc.integer({ min: -6, max: 6 }), { minLength: 5, maxLength: 30 });
     fc.assert(
       fc.property(fates, moves, fc.boolean(), (of, by, isWild) => {
-        const desk = traced(isWild ? { strategy: anyLevels } : { strategy: quoteAround(2, 5) });
+        const toy = traced(isWild ? { strategy: anyLevels } : { strategy: quoteAround(2, 5) });
         const left = [...of];
-        desk.fateOfPlace = () => left.pop() ?? 'done';
+        toy.fateOfPlace = () => left.pop() ?? 'done';
         for (const ticks of by) {
-          desk.now += 200;
-          desk.bids = [[990 + ticks, 50]];
-          desk.asks = [[1010 + ticks, 50]];
-          desk.readPrivate();
-          const placed = desk.places().length;
-          desk.readBook();
-          const { decided, quote, refusal } = decisionOf(desk);
+          toy.now += 200;
+          toy.bids = [[990 + ticks, 50]];
+          toy.asks = [[1010 + ticks, 50]];
+          toy.readPrivate();
+          const placed = toy.places().length;
+          toy.readBook();
+          const { decided, quote, refusal } = decisionOf(toy);
           expect(quote === null).toBe(refusal !== null && refusal !== 'too many unknown orders');
           if (quote === null) continue;
           for (const side of ['buy', 'sell'] as const) {
@@ -89,59 +90,59 @@ describe('a decision', () => {
             const told = decided.filter(one => one.side === side && one.index !== null).map(({ index }) => index);
             expect(told.sort()).toEqual(wanted.map((_, i) => i));
           }
-          // The desk answers at once, so that a step may hold several decisions: the last one's are among them.
+          // The toy exchange answers at once, so that a step may hold several decisions: the last one's are among them.
           const now = decided.filter(({ action }) => action === 'placed').map(({ order }) => order?.id);
           expect(
-            desk
+            toy
               .places()
               .slice(placed)
               .map(({ id }) => id),
           ).toEqual(expect.arrayContaining(now));
         }
-        const { decisions } = desk.engine.book.snapshot(desk.now);
+        const { decisions } = toy.engine.book.snapshot(toy.now);
         const placements = decisions
           .filter(({ action }) => action === 'placed')
           .reduce((sum, { count }) => sum + count, 0);
-        expect(placements).toBe(desk.places().length);
+        expect(placements).toBe(toy.places().length);
       }),
       { numRuns: 60 },
     );
   });
 
-  it.each<readonly [string, (desk: Desk) => void, readonly string[]]>([
+  it.each<readonly [string, (toy: ToyExchange) => void, readonly string[]]>([
     ['kept at its price', () => undefined, ['kept: as wanted']],
     [
       'kept for its place in the queue',
-      desk => void ((desk.bids = [[991, 50]]), (desk.asks = [[1011, 50]])),
+      toy => void ((toy.bids = [[991, 50]]), (toy.asks = [[1011, 50]])),
       ['kept: queue place'],
     ],
     [
       'replaced when the price moved',
-      desk => void ((desk.bids = [[960, 50]]), (desk.asks = [[980, 50]])),
+      toy => void ((toy.bids = [[960, 50]]), (toy.asks = [[980, 50]])),
       ['canceled: price moved'],
     ],
     [
       'withdrawn with a halt',
-      desk => void desk.step({ kind: 'halt', at: desk.now, reason: 'enough' }),
+      toy => void toy.step({ kind: 'halt', at: toy.now, reason: 'enough' }),
       ['canceled: halted', 'not placed: halted'],
     ],
   ])('tells of a level that is %s', (_, happens, said) => {
-    const desk = traced({ tolerance: { priceBps: 20, amountShare: 0.5, maxAgeMs: 3_600_000 } });
-    desk.rounds(2);
-    happens(desk);
-    desk.fateOfCancel = () => 'lost';
-    desk.now += 200;
-    desk.readBook();
-    const all = desk.engine.book.snapshot(desk.now).decisions.filter(({ side }) => side === 'buy');
+    const toy = traced({ tolerance: { priceBps: 20, amountShare: 0.5, maxAgeMs: 3_600_000 } });
+    toy.rounds(2);
+    happens(toy);
+    toy.fateOfCancel = () => 'lost';
+    toy.now += 200;
+    toy.readBook();
+    const all = toy.engine.book.snapshot(toy.now).decisions.filter(({ side }) => side === 'buy');
     expect(all.map(({ action, reason }) => `${action}: ${reason}`)).toEqual(expect.arrayContaining(said.slice()));
   });
 
   it('tells what a level waits for, and of a side that pauses after refusals', () => {
-    const desk = traced();
-    desk.fateOfPlace = () => 'lost';
-    desk.round();
-    desk.round();
-    expect(saidOf(desk, 'sell')).toEqual(['waits: its order is unknown']);
+    const toy = traced();
+    toy.fateOfPlace = () => 'lost';
+    toy.round();
+    toy.round();
+    expect(saidOf(toy, 'sell')).toEqual(['waits: its order is unknown']);
     const refused = traced();
     refused.fateOfPlace = () => ({ code: '0201' });
     refused.round();
@@ -152,17 +153,17 @@ describe('a decision', () => {
 
   it("gives a silent side the strategy's own words beside the reason", () => {
     const words = 'no fair value: the feed is stale';
-    const desk = traced({ strategy: { quote: () => ({ bids: [], asks: [], noBid: words, noAsk: 'a mood' }) } }).round();
-    expect(decisionOf(desk).decided).toMatchObject([
+    const toy = traced({ strategy: { quote: () => ({ bids: [], asks: [], noBid: words, noAsk: 'a mood' }) } }).round();
+    expect(decisionOf(toy).decided).toMatchObject([
       { side: 'buy', reason: 'no fair value', detail: words },
       { side: 'sell', reason: 'held back by the strategy', detail: 'a mood' },
     ]);
   });
 
   it('is not kept by an engine that was not asked to', () => {
-    const desk = new Desk().open().rounds(2);
-    expect(desk.engine.book.decision).toBeNull();
-    expect(desk.engine.book.snapshot(desk.now).decisions.length).toBeGreaterThan(0);
+    const toy = new ToyExchange().open().rounds(2);
+    expect(toy.engine.book.decision).toBeNull();
+    expect(toy.engine.book.snapshot(toy.now).decisions.length).toBeGreaterThan(0);
   });
 });
 

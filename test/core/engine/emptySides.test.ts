@@ -12,13 +12,13 @@ import {
   type Strategy,
   type View,
 } from '../../../src/core/index.ts';
-import { Desk, quoteAround, type Fate } from '../desk.ts';
+import { ToyExchange, quoteAround, type Fate } from '../toyExchange.ts';
 import { bookRules, plain } from '../market.ts';
 
 const LIMITS = { positionMax: 100, orderValueMax: 10n ** 9n, ordersMax: 20, collarBps: 1000, staleAfterMs: 3000 };
-const limited = (change: object, options: Partial<EngineOptions> = {}): Desk =>
-  new Desk({ limits: { ...LIMITS, ...change } as never, ...options });
-const snapshotOf = (desk: Desk): Snapshot => desk.engine.book.snapshot(desk.now);
+const limited = (change: object, options: Partial<EngineOptions> = {}): ToyExchange =>
+  new ToyExchange({ limits: { ...LIMITS, ...change } as never, ...options });
+const snapshotOf = (toy: ToyExchange): Snapshot => toy.engine.book.snapshot(toy.now);
 const SIDES: readonly Side[] = ['buy', 'sell'];
 
 /** One level of `lots` on each side, `away` from the middle; a side of 0 lots shows nothing and says so. */
@@ -54,19 +54,19 @@ describe('what is said of an empty side', () => {
         fates,
         (limits, { away, bid, ask }, moves, left) => {
           const news: Extract<EngineNews, { kind: 'quoting' }>[] = [];
-          const desk = limited(limits, {
+          const toy = limited(limits, {
             strategy: levels(away, bid, ask),
             onNews: one => void (one.kind === 'quoting' && news.push(one)),
           }).open();
-          desk.fateOfPlace = () => left.pop() ?? 'done';
+          toy.fateOfPlace = () => left.pop() ?? 'done';
           for (const ticks of moves) {
-            desk.bids = [[990 + ticks, 50]];
-            desk.asks = [[1010 + ticks, 50]];
-            desk.round();
-            const { unshown, emptySidesText: whyNot, quoting } = snapshotOf(desk);
+            toy.bids = [[990 + ticks, 50]];
+            toy.asks = [[1010 + ticks, 50]];
+            toy.round();
+            const { unshown, emptySidesText: whyNot, quoting } = snapshotOf(toy);
             if (quoting !== null) continue;
             for (const side of SIDES) {
-              const isThere = desk.engine.book.liveOrders.some(order => order.side === side);
+              const isThere = toy.engine.book.liveOrders.some(order => order.side === side);
               expect(unshown[side] === null).toBe(isThere);
             }
             expect(whyNot === null).toBe(unshown.buy === null && unshown.sell === null);
@@ -84,21 +84,21 @@ describe('what is said of an empty side', () => {
   it('is told once and not at every decision, and again when it quotes', () => {
     const said: (string | null)[] = [];
     let lots = 10;
-    const desk = limited(
+    const toy = limited(
       { orderValueMax: 5_000n },
       {
         strategy: { quote: view => levels(2, lots, lots).quote(view) },
         onNews: one => void (one.kind === 'quoting' && said.push(one.reason ?? one.why)),
       },
     ).open();
-    desk.rounds(5);
+    toy.rounds(5);
     expect(said).toEqual([expect.stringMatching(/^no bid and no ask: order value limit \(/)]);
     lots = 4;
-    desk.rounds(3);
+    toy.rounds(3);
     expect(said.slice(1)).toEqual([null]);
   });
 
-  it.each<readonly [string, Desk, string, boolean]>([
+  it.each<readonly [string, ToyExchange, string, boolean]>([
     [
       'the value of an order',
       limited({ orderValueMax: 5_000n }),
@@ -147,10 +147,10 @@ describe('what is said of an empty side', () => {
       'no bid and no ask: held back by the strategy',
       false,
     ],
-  ])('has the numbers of %s', (_, desk, text, isLasting) => {
-    desk.open();
-    desk.round();
-    const snapshot = snapshotOf(desk);
+  ])('has the numbers of %s', (_, toy, text, isLasting) => {
+    toy.open();
+    toy.round();
+    const snapshot = snapshotOf(toy);
     expect(snapshot.emptySidesText).toBe(text);
     expect(needsOperator(snapshot.unshown)).toBe(isLasting);
   });
@@ -167,17 +167,17 @@ describe('what is said of an empty side', () => {
   });
 
   it('has the funds of each side in its own currency', () => {
-    const desk = limited({ positionMax: 10_000, orderValueMax: 10n ** 12n }, { strategy: levels(2, 600, 500) });
-    desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
+    const toy = limited({ positionMax: 10_000, orderValueMax: 10n ** 12n }, { strategy: levels(2, 600, 500) });
+    toy.step({ kind: 'rules', at: toy.now, instrument: plain, makerRate: 0, takerRate: 0 });
     const balance = (currency: string, total: string) => ({ currency, total, locked: '0', available: total });
     const balances = [balance('btc', '400'), balance('mxn', '500000.5')];
-    desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now, quiet: true, balances });
-    desk.round();
-    expect(snapshotOf(desk).emptySidesText).toBe(
+    toy.step({ kind: 'balances', at: toy.now, startedAt: toy.now, quiet: true, balances });
+    toy.round();
+    expect(snapshotOf(toy).emptySidesText).toBe(
       'no bid: insufficient funds (600 btc at 998 needs 598800 mxn, but only 500000.5 mxn is available; deposit more, or lower strategy.amount); ' +
         'no ask: insufficient funds (500 btc at 1002 needs 500 btc, but only 400 btc is available; deposit more, or lower strategy.amount)',
     );
-    expect(needsOperator(snapshotOf(desk).unshown)).toBe(true);
+    expect(needsOperator(snapshotOf(toy).unshown)).toBe(true);
   });
 
   const least = (rules: Parameters<typeof bookRules>[0]) => instrumentOf(bookRules({ ...PLAIN, ...rules }), '1');
@@ -223,20 +223,20 @@ describe('what is said of an empty side', () => {
     ],
   ])('names the bound of the exchange: %s', (_, rules, limits, text) => {
     const instrument = least(rules);
-    const desk = limited(limits, { instrument });
-    desk.step({ kind: 'rules', at: desk.now, instrument, makerRate: 0, takerRate: 0 });
+    const toy = limited(limits, { instrument });
+    toy.step({ kind: 'rules', at: toy.now, instrument, makerRate: 0, takerRate: 0 });
     const balance = (currency: string) => ({ currency, total: '1000000000', locked: '0', available: '1000000000' });
     const balances = [balance('btc'), balance('mxn')];
-    desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now, quiet: true, balances });
-    desk.round();
-    expect(snapshotOf(desk).emptySidesText).toBe(`no bid and no ask: ${text}`);
-    expect(needsOperator(snapshotOf(desk).unshown)).toBe(true);
+    toy.step({ kind: 'balances', at: toy.now, startedAt: toy.now, quiet: true, balances });
+    toy.round();
+    expect(snapshotOf(toy).emptySidesText).toBe(`no bid and no ask: ${text}`);
+    expect(needsOperator(snapshotOf(toy).unshown)).toBe(true);
   });
 
   it('is of one side alone while the other shows something: no person is needed', () => {
-    const desk = limited({}, { strategy: levels(2, 10, 0) }).open();
-    desk.round();
-    const { unshown, emptySidesText: whyNot } = snapshotOf(desk);
+    const toy = limited({}, { strategy: levels(2, 10, 0) }).open();
+    toy.round();
+    const { unshown, emptySidesText: whyNot } = snapshotOf(toy);
     expect(whyNot).toBe('no ask: at the cap (inventory is at its limit)');
     expect(needsOperator(unshown)).toBe(false);
   });
@@ -244,18 +244,18 @@ describe('what is said of an empty side', () => {
 
 describe('what is said while it is not ready', () => {
   it('names what is missing, one thing after the other', () => {
-    const desk = new Desk({ strategy: quoteAround(2) });
-    expect(snapshotOf(desk).waitsFor).toBe('the fees and rules of the book have not been read yet');
-    desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
-    expect(snapshotOf(desk).waitsFor).toBe('the balances have not been read yet');
-    desk.open();
-    expect(snapshotOf(desk).waitsFor).toBe('the open orders and trades of the account have not been read yet');
-    desk.plant('mm-6-1', 'buy', 990, 10);
-    desk.fateOfCancel = () => 'lost';
-    desk.round();
-    expect(snapshotOf(desk).waitsFor).toBe('orders of an earlier run may still be open');
-    desk.fateOfCancel = () => 'done';
-    desk.rounds(100);
-    expect(snapshotOf(desk).waitsFor).toBeNull();
+    const toy = new ToyExchange({ strategy: quoteAround(2) });
+    expect(snapshotOf(toy).waitsFor).toBe('the fees and rules of the book have not been read yet');
+    toy.step({ kind: 'rules', at: toy.now, instrument: plain, makerRate: 0, takerRate: 0 });
+    expect(snapshotOf(toy).waitsFor).toBe('the balances have not been read yet');
+    toy.open();
+    expect(snapshotOf(toy).waitsFor).toBe('the open orders and trades of the account have not been read yet');
+    toy.plant('mm-6-1', 'buy', 990, 10);
+    toy.fateOfCancel = () => 'lost';
+    toy.round();
+    expect(snapshotOf(toy).waitsFor).toBe('orders of an earlier run may still be open');
+    toy.fateOfCancel = () => 'done';
+    toy.rounds(100);
+    expect(snapshotOf(toy).waitsFor).toBeNull();
   });
 });

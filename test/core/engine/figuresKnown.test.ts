@@ -4,7 +4,7 @@ import { moneyOf, type Order, type OrderState } from '../../../src/core/index.ts
 import { FiguresKnown, type EvidenceSources } from '../../../src/core/engine/figuresKnown.ts';
 import { knownFigures } from '../../../src/core/engine/snapshot.ts';
 import { sized } from '../../many.ts';
-import { Desk, quoteAround, type Fate } from '../desk.ts';
+import { ToyExchange, quoteAround, type Fate } from '../toyExchange.ts';
 
 const NOW = 1.7e12;
 const STOPPED = NOW - 60_000;
@@ -140,13 +140,13 @@ it.each(Object.entries(MAY_FILL) as [OrderState, boolean][])(
 );
 
 const ACTS = {
-  fill: (desk: Desk) => desk.live.slice(0, 1).forEach(({ id }) => desk.fill(id, 5)),
-  'read trades and orders': (desk: Desk) => desk.readPrivate(),
-  'read balances': (desk: Desk) => desk.readBalances(),
-  answer: (desk: Desk, cancels: Fate) => {
-    desk.canLook = true;
-    desk.fateOfCancel = () => cancels;
-    desk.step({ kind: 'timer', at: desk.now });
+  fill: (toy: ToyExchange) => toy.live.slice(0, 1).forEach(({ id }) => toy.fill(id, 5)),
+  'read trades and orders': (toy: ToyExchange) => toy.readPrivate(),
+  'read balances': (toy: ToyExchange) => toy.readBalances(),
+  answer: (toy: ToyExchange, cancels: Fate) => {
+    toy.canLook = true;
+    toy.fateOfCancel = () => cancels;
+    toy.step({ kind: 'timer', at: toy.now });
   },
 };
 type Act = keyof typeof ACTS;
@@ -163,29 +163,29 @@ it('after a stop figures are exact only when no order is left and they have ever
       ['done', 'done untold'],
       ['done untold', 'done'],
     ] as const) {
-      const desk = new Desk({ strategy: quoteAround(2) }).open();
-      desk.fateOfPlace = () => placements;
-      desk.canLook = placements === 'done';
-      desk.rounds(1);
-      desk.fateOfCancel = () => 'lost';
-      desk.step({ kind: 'stop', at: desk.now });
+      const toy = new ToyExchange({ strategy: quoteAround(2) }).open();
+      toy.fateOfPlace = () => placements;
+      toy.canLook = placements === 'done';
+      toy.rounds(1);
+      toy.fateOfCancel = () => 'lost';
+      toy.step({ kind: 'stop', at: toy.now });
       const happens = (act: Act, ms = 1_000): void => {
-        desk.now += ms;
-        ACTS[act](desk, cancels);
-        const { known } = desk.engine.book.snapshot(desk.now);
+        toy.now += ms;
+        ACTS[act](toy, cancels);
+        const { known } = toy.engine.book.snapshot(toy.now);
         if (known.trades === null) return;
         const why = [placements, cancels, ...acts, 'then', act].join(', ');
-        expect(desk.live, why).toEqual([]);
-        expect(known.trades.inventory, why).toBe(moneyOf(`${desk.traded.lots}`));
+        expect(toy.live, why).toEqual([]);
+        expect(known.trades.inventory, why).toBe(moneyOf(`${toy.traded.lots}`));
         if (known.holdings === null) late++;
         else exact++;
-        if (known.holdings !== null) expect(known.holdings.get('btc'), why).toBe(moneyOf(`${1e9 + desk.traded.lots}`));
+        if (known.holdings !== null) expect(known.holdings.get('btc'), why).toBe(moneyOf(`${1e9 + toy.traded.lots}`));
       };
       for (const act of acts) happens(act);
       // As long as an order that is unknown needs, and the balances after it.
       for (let n = 0; n < 6; n++) happens(n % 2 === 0 ? 'answer' : 'read trades and orders', 5_000);
       happens('read balances');
-      expect(desk.engine.book.snapshot(desk.now).known.unknown).toBeNull();
+      expect(toy.engine.book.snapshot(toy.now).known.unknown).toBeNull();
     }
   expect([exact > 0, late > 0]).toEqual([true, true]);
 });

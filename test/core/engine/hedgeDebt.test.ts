@@ -14,8 +14,8 @@ import {
   type Strategy,
 } from '../../../src/core/index.ts';
 import { isMany, runsOf } from '../../many.ts';
-import { Desk, PATIENCE, quoteAround } from '../desk.ts';
-import { TwoDesks, UNIT } from '../twoDesks.ts';
+import { ToyExchange, PATIENCE, quoteAround } from '../toyExchange.ts';
+import { TwoToyExchanges, UNIT } from '../twoToyExchanges.ts';
 
 const BAND = 12;
 /** Lots of one full side: two levels of 10. */
@@ -30,7 +30,7 @@ const bounds = (of: Partial<HedgeBounds> = {}): HedgeBounds => ({
 });
 
 /** A bot with quotes of two levels whose hedges are orders there. `inventory` is the true one. */
-class Hedged extends TwoDesks {
+class Hedged extends TwoToyExchanges {
   open: { readonly side: Side; readonly size: number; readonly ends: () => unknown } | null = null;
   inventory0 = 0n;
   #hedges = 0;
@@ -47,27 +47,27 @@ class Hedged extends TwoDesks {
     };
     super({ bounds: of, target: null, strategy, timing: { ...PATIENCE, ...timing } });
     this.#bounds = of;
-    this.desk.open({ btc: 1e9, mxn: 1e12 });
+    this.toy.open({ btc: 1e9, mxn: 1e12 });
     this.readThere();
-    this.desk.rounds(2);
+    this.toy.rounds(2);
   }
 
   /** Inventory as both exchanges have it. */
   get trueInventory(): bigint {
-    return this.inventory0 + BigInt(this.desk.traded.lots) * UNIT;
+    return this.inventory0 + BigInt(this.toy.traded.lots) * UNIT;
   }
 
   get known(): Money {
-    return this.desk.engine.book.snapshot(this.desk.now).booked.inventory;
+    return this.toy.engine.book.snapshot(this.toy.now).booked.inventory;
   }
 
   get figures() {
-    return this.desk.engine.book.snapshot(this.desk.now).elsewhere!;
+    return this.toy.engine.book.snapshot(this.toy.now).elsewhere!;
   }
 
   /** Lots of a side's orders that the exchange has. */
   live(side: Side): number {
-    return this.desk.live.reduce((sum, o) => (o.side === side ? sum + o.amount - o.filled : sum), 0);
+    return this.toy.live.reduce((sum, o) => (o.side === side ? sum + o.amount - o.filled : sum), 0);
   }
 
   /** Inventory if all orders of a side fill and the open hedge on this side executes. */
@@ -85,14 +85,14 @@ class Hedged extends TwoDesks {
 
   /** Reason why a side is empty, as `explain` shows it; `null` if it is not. */
   why(side: Side): string | null {
-    const { emptySidesText } = this.desk.engine.book.snapshot(this.desk.now);
+    const { emptySidesText } = this.toy.engine.book.snapshot(this.toy.now);
     const start = side === 'buy' ? 'no bid: ' : 'no ask: ';
     return emptySidesText?.startsWith(start) === true ? emptySidesText.slice(start.length) : null;
   }
 
   fill(side: Side, most: number): void {
-    const order = this.desk.live.find(o => o.side === side);
-    if (order) this.desk.fill(order.id, most);
+    const order = this.toy.live.find(o => o.side === side);
+    if (order) this.toy.fill(order.id, most);
   }
 
   /** Fills orders until inventory has this many lots. */
@@ -100,7 +100,7 @@ class Hedged extends TwoDesks {
     for (let n = 0; n < 20 && this.known !== lots(to); n++) {
       const left = Number((lots(to) - this.known) / UNIT);
       this.fill(left > 0 ? 'buy' : 'sell', Math.abs(left));
-      this.desk.rounds(2);
+      this.toy.rounds(2);
     }
     expect(this.known).toBe(lots(to));
   }
@@ -110,7 +110,7 @@ class Hedged extends TwoDesks {
     if (this.open !== null) return;
     const size = this.known < 0n ? -this.known : this.known;
     const side = this.known > 0n ? 'sell' : 'buy';
-    const { engine, now } = this.desk;
+    const { engine, now } = this.toy;
     if (size <= this.#bounds.band || engine.elsewhere!.closedBecause(side) !== null) return;
     const { btc, usdt } = { btc: this.truth.get('btc')!, usdt: this.truth.get('usdt')! };
     const affordable = Number((side === 'sell' ? btc : usdt / BigInt(PRICE_THERE + 1)) / UNIT);
@@ -145,19 +145,19 @@ class Hedged extends TwoDesks {
   /** Stops without an order left, and starts again from the ledger; the open hedge is only looked up. */
   startsAgain(): void {
     const { open } = this;
-    this.desk.fateOfCancel = () => 'done';
-    this.desk.round();
-    for (const order of this.desk.live) order.isLive = false;
-    this.desk.round();
-    const { traded } = this.desk;
+    this.toy.fateOfCancel = () => 'done';
+    this.toy.round();
+    for (const order of this.toy.live) order.isLive = false;
+    this.toy.round();
+    const { traded } = this.toy;
     this.inventory0 += BigInt(traded.lots) * UNIT;
     const [btc, mxn] = [this.#home.btc + traded.lots, this.#home.mxn - traded.paid];
     this.#home = { btc, mxn };
     this.restart(++this.#run);
     if (open !== null) this.flyAgain(open.side, open.size, PRICE_THERE);
-    this.desk.open({ btc, mxn });
+    this.toy.open({ btc, mxn });
     this.readThere(open === null);
-    this.desk.rounds(2);
+    this.toy.rounds(2);
   }
 
   #home = { btc: 1e9, mxn: 1e12 };
@@ -200,7 +200,7 @@ describe('bounds on inventory that is not hedged', () => {
           if (what === 'end') two.end(parts);
           if (what === 'fails') two.end([]);
           if (what === 'restart') {
-            two.desk.round(500);
+            two.toy.round(500);
             const { failures } = two.figures;
             two.startsAgain();
             // A restart must not forget failed hedges while inventory is beyond the band.
@@ -211,28 +211,28 @@ describe('bounds on inventory that is not hedged', () => {
           if (what === 'lost cancels') {
             lost = !lost;
             const now = lost;
-            two.desk.fateOfCancel = () => (now ? 'lost' : 'done');
+            two.toy.fateOfCancel = () => (now ? 'lost' : 'done');
             // A lost cancel is repeated after a second.
-            if (!now) two.desk.rounds(2, 1_100);
+            if (!now) two.toy.rounds(2, 1_100);
           }
           if (what === 'restart') lost = false;
           if (what === 'lost answers') {
             let count = 2;
-            two.desk.fateOfPlace = () => (count-- > 0 ? 'done untold' : 'done');
+            two.toy.fateOfPlace = () => (count-- > 0 ? 'done untold' : 'done');
           }
           if (what === 'base leaves' && two.open === null)
-            two.transfers(`t${two.desk.now}`, 'btc', money(-(two.truth.get('btc')! / 2n)));
+            two.transfers(`t${two.toy.now}`, 'btc', money(-(two.truth.get('btc')! / 2n)));
           if (what === 'quote leaves' && two.open === null)
-            two.transfers(`t${two.desk.now}`, 'usdt', money(-(two.truth.get('usdt')! / 2n)));
+            two.transfers(`t${two.toy.now}`, 'usdt', money(-(two.truth.get('usdt')! / 2n)));
           for (const each of SIDES) expect(two.worst(each)).toBeLessThanOrEqual(most);
           if (what === 'fill late') continue;
-          two.desk.round(500);
+          two.toy.round(500);
           for (const each of SIDES) {
             expect(two.worst(each)).toBeLessThanOrEqual(most);
             if (two.worst(each) > most - lots(10)) seen.add(all.debtMax < lots(100) ? 'near debtMax' : 'near (m+1)L');
           }
           expect(two.figures.debt).toBe(two.debt);
-          expect(two.desk.engine.book.haltedBecause).toBeNull();
+          expect(two.toy.engine.book.haltedBecause).toBeNull();
           if (lost) continue;
           const { figures } = two;
           const adds = two.known > 0n ? 'buy' : 'sell';
@@ -264,7 +264,7 @@ describe('bounds on inventory that is not hedged', () => {
   const takesAll = (two: Hedged) => {
     for (let n = 0; n < 20 && two.live('buy') > 0; n++) {
       two.fill('buy', FULL);
-      two.desk.rounds(2);
+      two.toy.rounds(2);
     }
   };
 
@@ -279,10 +279,10 @@ describe('bounds on inventory that is not hedged', () => {
       for (let n = 0; n < 5; n++) {
         two.hedge();
         expect(two.open!.side).toBe('sell');
-        two.desk.round();
+        two.toy.round();
         if (failuresMax === 0) expect(two.live('buy')).toBe(0);
         two.end([]);
-        two.desk.rounds(2);
+        two.toy.rounds(2);
         takesAll(two);
       }
       expect(textOfMoney(two.known)).toBe(String(most));
@@ -298,7 +298,7 @@ describe('bounds on inventory that is not hedged', () => {
       );
       two.hedge();
       two.end([most - BAND + 5]);
-      two.desk.rounds(2);
+      two.toy.rounds(2);
       expect(two.figures).toMatchObject({ failures: 0, debt: 0n });
       expect(two.live('buy')).toBe(18);
     }
@@ -310,24 +310,24 @@ describe('bounds on inventory that is not hedged', () => {
     for (let n = 0; n < 2; n++) {
       two.hedge();
       two.end([]);
-      two.desk.rounds(2);
+      two.toy.rounds(2);
     }
     const pulled =
       'waits for a hedge (consecutive failed hedges: 2; with hedge.elsewhere.failuresMax 2, this side waits until a hedge executes or inventory is within its band)';
     expect([two.live('buy'), two.why('buy')]).toEqual([0, pulled]);
     two.startsAgain();
     expect([two.live('buy'), two.why('buy')]).toEqual([0, pulled]);
-    const without = new Desk({ target: null, run: 90 });
-    const ledger = two.desk.engine.ledger([])!;
-    without.step({ kind: 'restore', at: two.desk.now + 1_000, orders: [], ledger });
+    const without = new ToyExchange({ target: null, run: 90 });
+    const ledger = two.toy.engine.ledger([])!;
+    without.step({ kind: 'restore', at: two.toy.now + 1_000, orders: [], ledger });
     without.open({ btc: 1e9 + BAND + 3, mxn: 1e12 });
     const state = { place: 'binance', failures: 2, band: String(BAND) };
     expect([ledger.hedgeDebt, without.engine.ledger([])!.hedgeDebt]).toEqual([state, state]);
     two.hedge();
     two.end([1]);
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     two.startsAgain();
-    expect([two.figures.failures, two.desk.engine.ledger([])!.hedgeDebt]).toEqual([0, undefined]);
+    expect([two.figures.failures, two.toy.engine.ledger([])!.hedgeDebt]).toEqual([0, undefined]);
   });
 
   test.each([true, false])(
@@ -335,10 +335,10 @@ describe('bounds on inventory that is not hedged', () => {
     computed => {
       const two = new Hedged(bounds({ band: lots(50), failuresMax: 1, isBandComputed: computed }));
       two.fillTo(20);
-      two.desk.step({ kind: 'hedge', at: two.desk.now, row: { band: '8.5' } as HedgeRow });
+      two.toy.step({ kind: 'hedge', at: two.toy.now, row: { band: '8.5' } as HedgeRow });
       two.send('sell', 5);
       two.end([]);
-      two.desk.rounds(2);
+      two.toy.rounds(2);
       expect([two.figures.failures, two.live('buy')]).toEqual([1, 0]);
       two.startsAgain();
       // With a fixed band of 50, an inventory of 20 is no debt.
@@ -350,11 +350,11 @@ describe('bounds on inventory that is not hedged', () => {
   test('an order there counts in full where it makes the debt worse, and does not lessen it where it helps', () => {
     const two = new Hedged(bounds({ band: lots(5) }));
     two.fill('buy', 10);
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     two.send('sell', 10);
     expect([two.figures.openOrders, textOfMoney(two.figures.debt)]).toEqual([1, '5']);
     two.fill('sell', 10);
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     // Inventory is 0 if the sale there fails, and -10 if it executes.
     expect([textOfMoney(two.known), textOfMoney(two.figures.debt)]).toEqual(['0', '5']);
     two.end([10]);
@@ -365,7 +365,7 @@ describe('bounds on inventory that is not hedged', () => {
     const two = new Hedged(bounds({ band: lots(50) }));
     two.fillTo(20);
     expect(two.figures.debt).toBe(0n);
-    const decides = (band: string) => two.desk.step({ kind: 'hedge', at: two.desk.now, row: { band } as HedgeRow });
+    const decides = (band: string) => two.toy.step({ kind: 'hedge', at: two.toy.now, row: { band } as HedgeRow });
     decides('8.5');
     expect(textOfMoney(two.figures.debt)).toBe('11.5');
     decides('60');
@@ -387,25 +387,25 @@ describe('bounds on inventory that is not hedged', () => {
   test('without funds there, the side that they would hedge stays within the band, and comes back with them', () => {
     const two = new Hedged(bounds({ isOnlyRoute: true, band: lots(10) }));
     two.transfers('out', 'btc', money(-two.truth.get('btc')!));
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     expect([two.live('buy'), two.live('sell')]).toEqual([10, FULL]);
     two.fill('buy', 10);
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     expect([two.live('buy'), two.live('sell')]).toEqual([0, FULL]);
     expect(two.why('buy')).toBe(
       'no hedge elsewhere (no hedge at binance for a larger amount: only 0 btc is available there)',
     );
     two.transfers('in', 'btc', lots(30));
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     expect(two.live('buy')).toBe(FULL);
     // 90,000 usdt at 18.25 buy some 1,610 btc at 1,000, and an unknown rate buys none.
     two.fill('sell', 10);
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     two.fill('sell', 10);
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     two.rate = null;
     two.readThere();
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     expect(textOfMoney(two.known)).toBe('-10');
     expect(two.live('sell')).toBe(0);
     expect(two.why('sell')).toBe('no hedge elsewhere (no hedge at binance: the value of usdt is unknown)');
@@ -415,13 +415,13 @@ describe('bounds on inventory that is not hedged', () => {
     const two = new Hedged(bounds({ band: lots(10) }));
     two.transfers('out', 'btc', money(-two.truth.get('btc')!));
     two.fill('buy', 10);
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     expect(two.live('buy')).toBe(FULL);
   });
 
   test('what hedges leave in the currency there is a figure with its value, and beyond its maximum the way that adds closes', () => {
     const two = new Hedged(bounds({ isOnlyRoute: true, drift: { max: moneyOf('12000') } }));
-    const { engine } = two.desk;
+    const { engine } = two.toy;
     two.send('sell', 11);
     two.end([11]);
     // 605 usdt less a fee of 0.605, at 18.25.
@@ -433,11 +433,11 @@ describe('bounds on inventory that is not hedged', () => {
       "the drift of 604.395 usdt is worth 12087.9 in the bot's quote currency, and hedge.elsewhere.driftMax is 12000";
     expect(two.figures).toMatchObject({ rate: moneyOf('20'), closed: { sell: closed, buy: null } });
     // Inventory of -11 is within the band; bids may not pass the band, because the way that would hedge them is closed.
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     two.fill('buy', 10);
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     two.fill('buy', 10);
-    two.desk.rounds(2);
+    two.toy.rounds(2);
     expect([textOfMoney(two.known), two.live('buy')]).toEqual(['9', 0]);
     expect(two.why('buy')).toBe(`no hedge elsewhere (no hedge at binance: ${closed})`);
     two.rate = null;
@@ -470,34 +470,34 @@ describe('bounds on inventory that is not hedged', () => {
 describe('an account elsewhere that cannot be used', () => {
   test('with balances older than their maximum age nothing is quoted, and the text names the place', () => {
     const two = new Hedged(bounds({ balancesMaxAgeMs: 60_000 }));
-    two.desk.rounds(11, 5_000);
-    expect(two.desk.live.length).toBe(4);
-    two.desk.round(5_000);
-    expect(two.desk.live).toEqual([]);
-    const { quoting, waitsFor } = two.desk.engine.book.snapshot(two.desk.now);
+    two.toy.rounds(11, 5_000);
+    expect(two.toy.live.length).toBe(4);
+    two.toy.round(5_000);
+    expect(two.toy.live).toEqual([]);
+    const { quoting, waitsFor } = two.toy.engine.book.snapshot(two.toy.now);
     expect(quoting).toBe('not ready');
     expect(waitsFor).toBe('binance: the last read of the balances is 61 s old, and the maximum age is 60 s');
     two.readThere();
-    two.desk.rounds(2);
-    expect(two.desk.live.length).toBe(4);
+    two.toy.rounds(2);
+    expect(two.toy.live.length).toBe(4);
   });
 
   test('with balances that differ from its ledger nothing is quoted, and the text names the place', () => {
-    const desk = new Hedged(bounds());
-    desk.truth.set('usdt', moneyOf('89990'));
+    const toy = new Hedged(bounds());
+    toy.truth.set('usdt', moneyOf('89990'));
     for (let n = 0; n < 3; n++) {
-      desk.desk.round(500);
-      desk.readThere();
+      toy.toy.round(500);
+      toy.readThere();
     }
     // Without a list of transfers to wait for, a difference that lasts halts.
-    expect(desk.desk.engine.book.haltedBecause).toContain('-10 usdt@binance');
+    expect(toy.toy.engine.book.haltedBecause).toContain('-10 usdt@binance');
     const patient = new Hedged(bounds(), 10, 2, { listWaitMs: 600_000 });
     patient.truth.set('usdt', moneyOf('89990'));
     for (let n = 0; n < 12; n++) {
-      patient.desk.round(1_500);
+      patient.toy.round(1_500);
       patient.readThere();
     }
-    const { quoting, waitsFor } = patient.desk.engine.book.snapshot(patient.desk.now);
+    const { quoting, waitsFor } = patient.toy.engine.book.snapshot(patient.toy.now);
     expect(quoting).toBe('ledger differs from the balances');
     expect(waitsFor).toBe('binance: -10 usdt@binance (balance on the exchange minus ledger)');
   });
@@ -506,14 +506,14 @@ describe('an account elsewhere that cannot be used', () => {
 test('a run without the account keeps its ledger apart, counts its base currency, and a later run with it continues exactly', () => {
   const two = new Hedged(bounds());
   two.fill('buy', 7);
-  two.desk.rounds(2);
+  two.toy.rounds(2);
   two.send('sell', 5, 'bnb');
   two.end([5]);
-  const ledger = two.desk.engine.ledger([])!;
-  const without = new Desk({ target: null, run: 90 });
-  without.now = two.desk.now + 1_000;
+  const ledger = two.toy.engine.ledger([])!;
+  const without = new ToyExchange({ target: null, run: 90 });
+  without.now = two.toy.now + 1_000;
   without.step({ kind: 'restore', at: without.now, orders: [], ledger });
-  const { lots: bought, paid } = two.desk.traded;
+  const { lots: bought, paid } = two.toy.traded;
   without.open({ btc: 1e9 + bought, mxn: 1e12 - paid });
   without.rounds(2);
   expect([...without.engine.account.totals.keys()].toSorted()).toEqual(['btc', 'mxn']);
@@ -528,11 +528,11 @@ test('a run without the account keeps its ledger apart, counts its base currency
   // Another place keeps them apart as well; the first place continues from them.
   for (const place of ['kraken', 'binance']) {
     const elsewhere = { place, major: 'btc', minor: 'usdt', bounds: bounds() };
-    const desk = new Desk({ target: null, run: 91, elsewhere });
-    desk.now = without.now + 1_000;
-    desk.step({ kind: 'restore', at: desk.now, orders: [], ledger: kept });
-    expect(desk.engine.elsewhere!.held).toBe(place === 'binance' ? lots(495) : 0n);
-    expect(placed(desk.engine.ledger([])!)).toEqual(placed(kept));
-    expect(textOfMoney(desk.engine.book.snapshot(desk.now).booked.inventory)).toBe('6');
+    const toy = new ToyExchange({ target: null, run: 91, elsewhere });
+    toy.now = without.now + 1_000;
+    toy.step({ kind: 'restore', at: toy.now, orders: [], ledger: kept });
+    expect(toy.engine.elsewhere!.held).toBe(place === 'binance' ? lots(495) : 0n);
+    expect(placed(toy.engine.ledger([])!)).toEqual(placed(kept));
+    expect(textOfMoney(toy.engine.book.snapshot(toy.now).booked.inventory)).toBe('6');
   }
 });

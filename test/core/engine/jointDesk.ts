@@ -17,7 +17,7 @@ import {
   type PlaceCommand,
   type Strategy,
 } from '../../../src/core/index.ts';
-import { PATIENCE } from '../desk.ts';
+import { PATIENCE } from '../toyExchange.ts';
 import { bookRules } from '../market.ts';
 import { DESK, DESK_BOOKS } from '../risk/deskDay.ts';
 

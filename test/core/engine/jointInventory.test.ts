@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { moneyOf, normal, randomOf, type View } from '../../../src/core/index.ts';
 import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
-import { quoteAround } from '../desk.ts';
+import { quoteAround } from '../toyExchange.ts';
 import { BOOKS, SharedAccount, type Balances } from '../sharedAccount.ts';
 
 /** btc_mxn and eth_mxn. */

@@ -16,7 +16,7 @@ import {
 } from '../../../src/core/index.ts';
 import { checkpointOf, ledgerOf, textOfCheckpoint, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
 import { runsOf } from '../../many.ts';
-import { Desk } from '../desk.ts';
+import { ToyExchange } from '../toyExchange.ts';
 
 const PLACES = ['binance', 'kraken'] as const;
 const NAMES = ['btc', 'mxn', 'usdt', ...[...PLACES, 'transit'].flatMap(at => [`btc@${at}`, `usdt@${at}`])];
@@ -39,7 +39,7 @@ const textsOf = (causes: ReadonlyMap<string, Causes>): Record<string, string[]> 
 
 /** Runs of one bot, whose other exchange may be absent, another, or the same in each. */
 class Runs {
-  desk!: Desk;
+  toy!: ToyExchange;
   place!: Place;
   readonly entries: LedgerEntry[] = [];
   #ledger: RestoredLedger | null = null;
@@ -54,22 +54,22 @@ class Runs {
   }
 
   begins(place: Place): void {
-    this.#now = (this.desk?.now ?? this.#now) + 1_000;
-    const desk = new Desk({ target: 1_000 as never, run: ++this.#run, ...elsewhereAt(place) });
-    desk.now = this.#now;
-    [this.desk, this.place] = [desk, place];
-    desk.engine.onEntry(entry => void this.entries.push(entry));
-    desk.step({ kind: 'restore', at: desk.now, orders: [], ledger: this.#ledger });
+    this.#now = (this.toy?.now ?? this.#now) + 1_000;
+    const toy = new ToyExchange({ target: 1_000 as never, run: ++this.#run, ...elsewhereAt(place) });
+    toy.now = this.#now;
+    [this.toy, this.place] = [toy, place];
+    toy.engine.onEntry(entry => void this.entries.push(entry));
+    toy.step({ kind: 'restore', at: toy.now, orders: [], ledger: this.#ledger });
     this.reads('here');
   }
 
   ends(): void {
-    const left = this.desk.engine.ledger([]);
+    const left = this.toy.engine.ledger([]);
     if (left !== null) this.#ledger = ledgerOf(textOfLedger(left));
   }
 
   reads(which: 'here' | 'there'): void {
-    const at = (this.desk.now += 2_000);
+    const at = (this.toy.now += 2_000);
     if (which === 'there' && this.place === null) return;
     const truth = which === 'here' ? this.#here : this.#there.get(this.place!)!;
     const balances = [...truth].map(([currency, sum]) => {
@@ -77,22 +77,22 @@ class Runs {
       return { currency, total, locked: '0', available: total };
     });
     const of = which === 'here' ? {} : { place: this.place!, rate: moneyOf('18') };
-    this.desk.step({ kind: 'balances', at, startedAt: at, quiet: true, balances, ...of });
+    this.toy.step({ kind: 'balances', at, startedAt: at, quiet: true, balances, ...of });
   }
 
   books(currency: string, amount: bigint, isInTransit: boolean, isRepeat: boolean): void {
-    const at = this.desk.now;
+    const at = this.toy.now;
     const source = `adjust ${isRepeat ? this.#sources : ++this.#sources}`;
     const of: TransferEvent = {
       ...{ kind: 'transfer', at, source, cause: 'adjustments', currency, amount: money(amount * 10n ** 18n) },
       ...{ occurredAt: at, why: 'ann: booked' },
     };
-    this.desk.step(isInTransit && !currency.endsWith('@transit') ? { ...of, inTransit: true } : of);
+    this.toy.step(isInTransit && !currency.endsWith('@transit') ? { ...of, inTransit: true } : of);
   }
 
   /** The entries since the opening add up to the rows, and the base currency of all rows is the target and the inventory. */
   expectWhole(): void {
-    const { engine, now } = this.desk;
+    const { engine, now } = this.toy;
     const { causes } = engine.ledger([])!;
     expect(textsOf(causes)).toEqual(textsOf(causesFrom(this.entries)));
     let held = 0n;
@@ -130,7 +130,7 @@ describe('the ledger of all accounts', () => {
             runs.begins(each.begins);
           }
           if ('reads' in each) runs.reads(each.reads);
-          if ('resumes' in each) runs.desk.step({ kind: 'resume', at: runs.desk.now });
+          if ('resumes' in each) runs.toy.step({ kind: 'resume', at: runs.toy.now });
           if ('books' in each) runs.books(each.books, BigInt(each.amount), each.isInTransit, each.isRepeat);
           runs.expectWhole();
         }
@@ -148,7 +148,7 @@ describe('the ledger of all accounts', () => {
     runs.expectWhole();
     runs.ends();
     runs.begins('kraken');
-    const { causes } = runs.desk.engine.ledger([])!;
+    const { causes } = runs.toy.engine.ledger([])!;
     expect(textOfMoney(sumOfCauses(causes.get('btc@kraken')!))).toBe('0');
     runs.books('btc@kraken', -100n, false, true);
     runs.expectWhole();

@@ -13,7 +13,7 @@ import {
 } from '../../../src/core/index.ts';
 import { hedgeInputsOf } from '../../../src/hedge/index.ts';
 import { eventOf, LineWriter, lineOf } from '../../../src/live/recording/recording.ts';
-import { Desk, PATIENCE } from '../desk.ts';
+import { ToyExchange, PATIENCE } from '../toyExchange.ts';
 import { plain } from '../market.ts';
 
 const leg = (feed: string) => ({ feed, divides: false, staleAfterMs: 1_000, frozenAfterMs: 5_000 });
@@ -29,57 +29,57 @@ const aroundReference: Strategy = {
   },
 };
 const deskOf = (rules: Partial<LivePriceRules> = {}, more: Partial<EngineOptions> = {}) =>
-  new Desk({ strategy: aroundReference, livePrice: { ...RULES, ...rules }, isTraced: true, ...more });
+  new ToyExchange({ strategy: aroundReference, livePrice: { ...RULES, ...rules }, isTraced: true, ...more });
 const book = (mid: number): LiveReading => ({
   ...{ bid: mid - 1, ask: mid + 1, bidAmount: 1, askAmount: 1, sell: mid - 1, buy: mid + 1, lagMs: 3 },
 });
-const reading = (desk: Desk, feed: string, what: LiveReading | string, startedAt = desk.now): EngineEvent => ({
-  ...{ kind: 'source', at: desk.now, startedAt, feed, reading: what },
+const reading = (toy: ToyExchange, feed: string, what: LiveReading | string, startedAt = toy.now): EngineEvent => ({
+  ...{ kind: 'source', at: toy.now, startedAt, feed, reading: what },
 });
-const shown = (desk: Desk) => [desk.prices('buy'), desk.prices('sell')];
+const shown = (toy: ToyExchange) => [toy.prices('buy'), toy.prices('sell')];
 
 test('quotes follow a price there in the step of its reading, and are canceled in the step of its loss', () => {
-  const desk = deskOf({}, { timing: { ...PATIENCE, decideEveryMs: 60_000 } })
+  const toy = deskOf({}, { timing: { ...PATIENCE, decideEveryMs: 60_000 } })
     .open()
     .round();
-  desk.step(reading(desk, 'a', book(1_000)));
-  desk.round();
-  expect(shown(desk)).toEqual([[995], [1_005]]);
-  desk.step(reading(desk, 'a', book(1_006)));
-  expect(shown(desk)).toEqual([[1_001], [1_011]]);
-  desk.step(reading(desk, 'a', 'the connection is down'));
-  expect(shown(desk)).toEqual([[], []]);
-  const { quoting, waitsFor, livePrice } = desk.engine.book.snapshot(desk.now);
+  toy.step(reading(toy, 'a', book(1_000)));
+  toy.round();
+  expect(shown(toy)).toEqual([[995], [1_005]]);
+  toy.step(reading(toy, 'a', book(1_006)));
+  expect(shown(toy)).toEqual([[1_001], [1_011]]);
+  toy.step(reading(toy, 'a', 'the connection is down'));
+  expect(shown(toy)).toEqual([[], []]);
+  const { quoting, waitsFor, livePrice } = toy.engine.book.snapshot(toy.now);
   expect([quoting, waitsFor]).toEqual([
     'no live price',
     '0 of 2 sources used, at least 1 needed; a lost (a: the connection is down); b no data (b)',
   ]);
   expect(livePrice?.sources.map(({ refusal }) => refusal)).toEqual(['lost', 'no data']);
-  desk.round();
-  desk.step(reading(desk, 'b', book(1_010)));
-  expect(shown(desk)).toEqual([[1_005], [1_015]]);
+  toy.round();
+  toy.step(reading(toy, 'b', book(1_010)));
+  expect(shown(toy)).toEqual([[1_005], [1_015]]);
 });
 
 test('a move below moveBps waits for the next decision', () => {
-  const desk = deskOf({ moveBps: 50 }, { timing: { ...PATIENCE, decideEveryMs: 1_000 } })
+  const toy = deskOf({ moveBps: 50 }, { timing: { ...PATIENCE, decideEveryMs: 1_000 } })
     .open()
     .round();
-  desk.step(reading(desk, 'a', book(1_000)));
-  desk.round(1);
-  expect(shown(desk)).toEqual([[995], [1_005]]);
-  expect(desk.step(reading(desk, 'a', book(1_004)))).toEqual([]);
-  expect(desk.step(reading(desk, 'a', book(1_006)))).not.toEqual([]);
+  toy.step(reading(toy, 'a', book(1_000)));
+  toy.round(1);
+  expect(shown(toy)).toEqual([[995], [1_005]]);
+  expect(toy.step(reading(toy, 'a', book(1_004)))).toEqual([]);
+  expect(toy.step(reading(toy, 'a', book(1_006)))).not.toEqual([]);
 });
 
 test('a price that leads cancels quotes at once, as one from events does', () => {
   const leader = { basisMemoryMs: 600_000, maxAgeMs: 1_000, share: 1, marginBps: 5 };
   const pull = { pull: { leader }, timing: { ...PATIENCE, decideEveryMs: 60_000 } };
-  const desk = deskOf({ moveBps: 1_000 }, pull).open().round();
-  desk.step(reading(desk, 'a', book(1_000)));
-  desk.round();
-  expect(shown(desk)).toEqual([[995], [1_005]]);
-  const [ask] = desk.live.filter(({ side }) => side === 'sell');
-  expect(desk.step(reading(desk, 'a', book(1_010)))).toEqual([{ kind: 'cancel', ids: [ask!.id] }]);
+  const toy = deskOf({ moveBps: 1_000 }, pull).open().round();
+  toy.step(reading(toy, 'a', book(1_000)));
+  toy.round();
+  expect(shown(toy)).toEqual([[995], [1_005]]);
+  const [ask] = toy.live.filter(({ side }) => side === 'sell');
+  expect(toy.step(reading(toy, 'a', book(1_010)))).toEqual([{ kind: 'cancel', ids: [ask!.id] }]);
 });
 
 test.each([
@@ -89,36 +89,36 @@ test.each([
   const leader = { basisMemoryMs: 600_000, maxAgeMs: 1_000, share: 1, marginBps: 5 };
   const sources = RULES.sources.map(one => ({ ...one, legs: [{ ...one.legs[0]!, staleAfterMs: 10_000 }] }));
   const rules = { sources, sourcesMin: 2, moveBps: 1_000, divergenceMaxBps: 500 };
-  const desk = deskOf(rules, { pull: { leader }, timing: { ...PATIENCE, decideEveryMs: 60_000 } })
+  const toy = deskOf(rules, { pull: { leader }, timing: { ...PATIENCE, decideEveryMs: 60_000 } })
     .open()
     .round();
-  for (const feed of ['a', 'b']) desk.step(reading(desk, feed, book(1_000)));
-  desk.round();
-  expect(shown(desk)).toEqual([[995], [1_005]]);
-  desk.now += passed;
-  expect(desk.step(reading(desk, 'b', book(1_030))).map(({ kind }) => kind)).toEqual(expected);
+  for (const feed of ['a', 'b']) toy.step(reading(toy, feed, book(1_000)));
+  toy.round();
+  expect(shown(toy)).toEqual([[995], [1_005]]);
+  toy.now += passed;
+  expect(toy.step(reading(toy, 'b', book(1_030))).map(({ kind }) => kind)).toEqual(expected);
 });
 
 test('without a price elsewhere, quotes go and inventory is still reduced at prices of this book', () => {
-  const desk = deskOf().open().round();
-  desk.step(reading(desk, 'a', book(1_000)));
-  desk.round();
-  desk.fill(desk.live.find(({ side }) => side === 'buy')!.id, 10);
-  desk.round();
-  desk.step(reading(desk, 'a', 'cut'));
-  desk.round();
-  expect([shown(desk), desk.engine.book.snapshot(desk.now).quoting]).toEqual([[[], []], 'no live price']);
-  const terms = { instrument: plain, takerRate: 0, balancesAt: desk.now };
-  expect(hedgeInputsOf(desk.engine, terms, desk.now).refusal).toBeNull();
-  const take = { side: 'sell', price: 990, amount: 10, until: desk.now + 5_000 } as never as TakerRequest;
-  desk.step({ kind: 'take', at: desk.now, ...take, id: 'mm-7-t1' });
-  desk.rounds(2);
-  expect([desk.places().filter(({ takes }) => takes).length, desk.traded.lots]).toEqual([1, 0]);
+  const toy = deskOf().open().round();
+  toy.step(reading(toy, 'a', book(1_000)));
+  toy.round();
+  toy.fill(toy.live.find(({ side }) => side === 'buy')!.id, 10);
+  toy.round();
+  toy.step(reading(toy, 'a', 'cut'));
+  toy.round();
+  expect([shown(toy), toy.engine.book.snapshot(toy.now).quoting]).toEqual([[[], []], 'no live price']);
+  const terms = { instrument: plain, takerRate: 0, balancesAt: toy.now };
+  expect(hedgeInputsOf(toy.engine, terms, toy.now).refusal).toBeNull();
+  const take = { side: 'sell', price: 990, amount: 10, until: toy.now + 5_000 } as never as TakerRequest;
+  toy.step({ kind: 'take', at: toy.now, ...take, id: 'mm-7-t1' });
+  toy.rounds(2);
+  expect([toy.places().filter(({ takes }) => takes).length, toy.traded.lots]).toEqual([1, 0]);
   // Each other reason still blocks it.
-  desk.now += 60_000;
-  expect(hedgeInputsOf(desk.engine, terms, desk.now).refusal).toBe('book stale');
-  desk.step({ kind: 'take', at: desk.now, ...take, id: 'mm-7-t2', until: desk.now + 5_000 });
-  expect(desk.places().filter(({ takes }) => takes)).toHaveLength(1);
+  toy.now += 60_000;
+  expect(hedgeInputsOf(toy.engine, terms, toy.now).refusal).toBe('book stale');
+  toy.step({ kind: 'take', at: toy.now, ...take, id: 'mm-7-t2', until: toy.now + 5_000 });
+  expect(toy.places().filter(({ takes }) => takes)).toHaveLength(1);
 });
 
 test('the basis outlives the run in the ledger', () => {
@@ -159,9 +159,9 @@ test('over any history: no quote outlives the decision after its last source, an
         { ...RULES, sourcesMin },
         { ...PATIENCE, privateStaleAfterMs: 1e9 },
       ];
-      const desk = deskOf(livePrice, { timing });
+      const toy = deskOf(livePrice, { timing });
       const answers: (readonly Command[])[] = [];
-      const { engine } = desk;
+      const { engine } = toy;
       const step = engine.step.bind(engine);
       engine.step = event => {
         lines.push(writer.input(event));
@@ -170,22 +170,22 @@ test('over any history: no quote outlives the decision after its last source, an
         answers[at] = commands;
         return commands;
       };
-      desk.open().round();
+      toy.open().round();
       for (const { kind, passed, mid, aged } of acts) {
-        desk.now += passed;
+        toy.now += passed;
         const of = kind.at(-1)!;
-        if (kind === 'round') desk.round(passed);
-        else if (kind === 'slept') desk.step({ kind: 'slept', at: desk.now });
-        else if (kind === 'fill') desk.fill(desk.live[0]?.id ?? '', 3);
-        else if (kind.startsWith('lose')) desk.step(reading(desk, of, 'gone'));
-        else if (kind.startsWith('cross')) desk.step(reading(desk, of, { ...book(mid), bid: mid + 2 }));
-        else desk.step(reading(desk, kind, book(mid), desk.now - aged));
-        desk.step({ kind: 'timer', at: desk.now });
-        const { refusal, sources } = engine.book.livePrice(desk.now)!;
+        if (kind === 'round') toy.round(passed);
+        else if (kind === 'slept') toy.step({ kind: 'slept', at: toy.now });
+        else if (kind === 'fill') toy.fill(toy.live[0]?.id ?? '', 3);
+        else if (kind.startsWith('lose')) toy.step(reading(toy, of, 'gone'));
+        else if (kind.startsWith('cross')) toy.step(reading(toy, of, { ...book(mid), bid: mid + 2 }));
+        else toy.step(reading(toy, kind, book(mid), toy.now - aged));
+        toy.step({ kind: 'timer', at: toy.now });
+        const { refusal, sources } = engine.book.livePrice(toy.now)!;
         expect(refusal === null).toBe(sources.filter(one => one.refusal === null).length >= sourcesMin);
-        if (refusal !== null) expect(desk.live).toEqual([]);
+        if (refusal !== null) expect(toy.live).toEqual([]);
       }
-      placed += desk.places().length;
+      placed += toy.places().length;
       const replayed = Engine.ofOneBook({
         ...{ instrument: plain, strategy: aroundReference, livePrice, timing },
         limits: {

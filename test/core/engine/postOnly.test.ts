@@ -2,15 +2,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EngineNews, EngineOptions, PlaceCommand, Side } from '../../../src/core/index.ts';
-import { Desk, quoteAround, type Fate } from '../desk.ts';
+import { ToyExchange, quoteAround, type Fate } from '../toyExchange.ts';
 import { runsOf } from '../../many.ts';
 
-/** The market as it is; the desk's book is what the bot sees of it. */
+/** The market as it is; the toy exchange's book is what the bot sees of it. */
 type Touch = { readonly bid: number; readonly ask: number };
 
 const STEP_MS = 200;
 
-class LateDesk extends Desk {
+class LateDesk extends ToyExchange {
   truly: Touch = { bid: 990, ask: 1010 };
   /** Refusals as they were heard of. */
   readonly refused: { readonly at: number; readonly side: Side; readonly price: number }[] = [];
@@ -54,62 +54,62 @@ class LateDesk extends Desk {
 
 describe('an order that the exchange takes and cancels as post-only', () => {
   it('is not sent again while the book does not show why; the reason is told, and the other side is quoted', () => {
-    const desk = new LateDesk();
-    desk.truly = { bid: 980, ask: 997 };
-    desk.rounds(20, STEP_MS);
-    expect(desk.sentOf('buy')).toEqual([998]);
-    expect(desk.prices('sell')).toEqual([1002]);
-    const { decisions, unshown, emptySidesText: whyNot, silent } = desk.engine.book.snapshot(desk.now);
+    const toy = new LateDesk();
+    toy.truly = { bid: 980, ask: 997 };
+    toy.rounds(20, STEP_MS);
+    expect(toy.sentOf('buy')).toEqual([998]);
+    expect(toy.prices('sell')).toEqual([1002]);
+    const { decisions, unshown, emptySidesText: whyNot, silent } = toy.engine.book.snapshot(toy.now);
     expect(decisions).toContainEqual({ side: 'buy', action: 'not placed', reason: 'refused as post-only', count: 1 });
     expect(unshown.buy?.reason).toBe('post-only refused, waits for the book');
     expect(whyNot).toBe('no bid: post-only refused, waits for the book');
     expect(silent).toEqual(['bid: post-only refused, waits for the book']);
-    const told = desk.engine.book.decision!.decided.filter(({ side }) => side === 'buy');
+    const told = toy.engine.book.decision!.decided.filter(({ side }) => side === 'buy');
     expect(told).toMatchObject([{ action: 'not placed', reason: 'post-only refused, waits for the book', index: 0 }]);
     // The book now shows the reason, so the wanted quote is placed immediately.
-    desk.catchUp().rounds(3, STEP_MS);
-    expect(desk.sentOf('buy')).toEqual([998, 986]);
-    expect(desk.prices('buy')).toEqual([986]);
+    toy.catchUp().rounds(3, STEP_MS);
+    expect(toy.sentOf('buy')).toEqual([998, 986]);
+    expect(toy.prices('buy')).toEqual([986]);
   });
 
   it('is sent again after a pause when the book never shows why', () => {
-    const desk = new LateDesk();
-    desk.truly = { bid: 980, ask: 997 };
-    desk.rounds(300, STEP_MS);
+    const toy = new LateDesk();
+    toy.truly = { bid: 980, ask: 997 };
+    toy.rounds(300, STEP_MS);
     // After 5, 10, 20 and 40 s: not each 400 ms, as its evidence takes.
-    expect(desk.sentOf('buy').length).toBe(4);
-    expect(desk.engine.book.haltedBecause).toBe(null);
+    expect(toy.sentOf('buy').length).toBe(4);
+    expect(toy.engine.book.haltedBecause).toBe(null);
   });
 
   it('or that the exchange rejects at once, which counts as no rejection of a mistake', () => {
     const halts = { refusalsPerMinute: 2, unknownsPerMinute: 99, messagesPerMinute: 999, fillsPer10Min: 99 };
     const money = { drawdownMax: 10n ** 30n, dayLossMax: 10n ** 30n };
-    const desk = new LateDesk({ halts: { ...halts, ...money } as never });
-    const { fateOfPlace } = desk;
-    desk.fateOfPlace = command =>
+    const toy = new LateDesk({ halts: { ...halts, ...money } as never });
+    const { fateOfPlace } = toy;
+    toy.fateOfPlace = command =>
       fateOfPlace(command) === 'done' ? 'done' : { code: 'would take', meaning: 'post only' };
-    desk.truly = { bid: 980, ask: 997 };
-    desk.rounds(300, STEP_MS);
-    expect(desk.sentOf('buy').length).toBe(4);
-    expect(desk.engine.book.haltedBecause).toBe(null);
-    expect(desk.engine.book.snapshot(desk.now).decisions).toContainEqual({
+    toy.truly = { bid: 980, ask: 997 };
+    toy.rounds(300, STEP_MS);
+    expect(toy.sentOf('buy').length).toBe(4);
+    expect(toy.engine.book.haltedBecause).toBe(null);
+    expect(toy.engine.book.snapshot(toy.now).decisions).toContainEqual({
       ...{ side: 'buy', action: 'not placed', reason: 'refused as post-only', count: 4 },
     });
-    desk.catchUp().rounds(3, STEP_MS);
-    expect(desk.prices('buy')).toEqual([986]);
+    toy.catchUp().rounds(3, STEP_MS);
+    expect(toy.prices('buy')).toEqual([986]);
   });
 
   it.each([
-    ['was canceled by us', (desk: LateDesk) => void ((desk.truly = { bid: 960, ask: 980 }), desk.catchUp())],
-    ['was seen in the book', (desk: LateDesk) => void desk.live.forEach(order => (order.isLive = false))],
+    ['was canceled by us', (toy: LateDesk) => void ((toy.truly = { bid: 960, ask: 980 }), toy.catchUp())],
+    ['was seen in the book', (toy: LateDesk) => void toy.live.forEach(order => (order.isLive = false))],
   ])('is not what %s', (_, happens) => {
-    const desk = new LateDesk();
-    desk.rounds(2, STEP_MS);
-    happens(desk);
-    desk.rounds(20, STEP_MS);
-    const { decisions } = desk.engine.book.snapshot(desk.now);
+    const toy = new LateDesk();
+    toy.rounds(2, STEP_MS);
+    happens(toy);
+    toy.rounds(20, STEP_MS);
+    const { decisions } = toy.engine.book.snapshot(toy.now);
     expect(decisions.filter(({ reason }) => reason.includes('post-only'))).toEqual([]);
-    expect(desk.sentOf('buy').length).toBeGreaterThan(1);
+    expect(toy.sentOf('buy').length).toBeGreaterThan(1);
   });
 
   it('whatever the market does and however late the book is, nothing alike is sent before the book shows it or 5 s are over', () => {
@@ -117,24 +117,24 @@ describe('an order that the exchange takes and cancels as post-only', () => {
     let refusals = 0;
     fc.assert(
       fc.property(moves, fc.integer({ min: 1, max: 15 }), (by, late) => {
-        const desk = new LateDesk();
+        const toy = new LateDesk();
         const seen: { at: number; ask: number; bid: number }[] = [];
-        const market: Touch[] = [desk.truly];
+        const market: Touch[] = [toy.truly];
         for (const ticks of by) {
           const before = market.at(-1)!;
-          market.push((desk.truly = { bid: before.bid + ticks, ask: before.ask + ticks }));
+          market.push((toy.truly = { bid: before.bid + ticks, ask: before.ask + ticks }));
           const shown = market[Math.max(0, market.length - 1 - late)]!;
-          desk.bids = [[shown.bid, 50]];
-          desk.asks = [[shown.ask, 50]];
-          seen.push({ at: desk.now + STEP_MS, ...shown });
-          desk.round(STEP_MS);
+          toy.bids = [[shown.bid, 50]];
+          toy.asks = [[shown.ask, 50]];
+          seen.push({ at: toy.now + STEP_MS, ...shown });
+          toy.round(STEP_MS);
         }
-        refusals += desk.refused.length;
-        for (const { at, side, price } of desk.refused) {
+        refusals += toy.refused.length;
+        for (const { at, side, price } of toy.refused) {
           const shows = (one: Touch) => (side === 'buy' ? one.ask <= price : one.bid >= price);
           const shownAt = seen.find(one => one.at > at && shows(one))?.at ?? Infinity;
           const free = Math.min(at + 5_000, shownAt);
-          const alike = desk.sent.filter(
+          const alike = toy.sent.filter(
             one =>
               one.side === side &&
               one.at > at &&
@@ -157,19 +157,17 @@ describe('an order that the exchange takes and cancels as post-only', () => {
     fc.assert(
       fc.property(fc.array(turn, { minLength: 5, maxLength: 20 }), turns => {
         const ended: string[] = [];
-        const desk = new LateDesk({ unknownMax: 9 });
+        const toy = new LateDesk({ unknownMax: 9 });
         for (const { move, fate, isHeard } of turns) {
-          desk.truly = { bid: desk.truly.bid + move, ask: desk.truly.ask + move };
-          desk.fateOfPlace = ({ id }) => {
+          toy.truly = { bid: toy.truly.bid + move, ask: toy.truly.ask + move };
+          toy.fateOfPlace = ({ id }) => {
             if (fate === 'canceled on arrival') ended.push(id);
             counts.lost += Number(fate === 'done untold');
             return fate;
           };
-          desk.fateOfCancel = () => (isHeard ? 'done' : 'done untold');
-          desk.catchUp().rounds(2, STEP_MS);
-          const told = desk.engine.book
-            .snapshot(desk.now)
-            .decisions.filter(one => one.reason === 'refused as post-only');
+          toy.fateOfCancel = () => (isHeard ? 'done' : 'done untold');
+          toy.catchUp().rounds(2, STEP_MS);
+          const told = toy.engine.book.snapshot(toy.now).decisions.filter(one => one.reason === 'refused as post-only');
           const refused = told.reduce((sum, { count }) => sum + count, 0);
           if (refused > ended.length) expect(refused).toBeLessThanOrEqual(ended.length);
           counts.refused += refused;

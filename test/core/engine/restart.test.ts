@@ -10,7 +10,7 @@ import {
 } from '../../../src/core/index.ts';
 import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
 import { runsOf } from '../../many.ts';
-import { Desk } from '../desk.ts';
+import { ToyExchange } from '../toyExchange.ts';
 import { plain } from '../market.ts';
 
 const START = 1.7e12 - (1.7e12 % 3_600_000);
@@ -26,48 +26,48 @@ const measured = {
 
 /** A run that sells 4 btc at 1,002, and its ledger. */
 function firstRun(options: Partial<EngineOptions> = {}) {
-  const desk = new Desk({ halts, adverseSelection: measured, ...options });
-  desk.now = START;
-  expect(desk.engine.ledger([])).toBeNull();
-  desk.open().round();
-  const order = desk.live.find(({ side }) => side === 'sell')!;
-  desk.fill(order.id, 4);
-  desk.rounds(3, 1_000);
-  return { desk, ledger: desk.engine.ledger(['9'])! };
+  const toy = new ToyExchange({ halts, adverseSelection: measured, ...options });
+  toy.now = START;
+  expect(toy.engine.ledger([])).toBeNull();
+  toy.open().round();
+  const order = toy.live.find(({ side }) => side === 'sell')!;
+  toy.fill(order.id, 4);
+  toy.rounds(3, 1_000);
+  return { toy, ledger: toy.engine.ledger(['9'])! };
 }
 
-function nextRun(ledger: RestoredLedger | null, at: number, options: Partial<EngineOptions> = {}): Desk {
-  const desk = new Desk({ halts, run: 8, ...options });
-  desk.now = at;
-  desk.step({ kind: 'restore', at, orders: [], ledger });
-  return desk;
+function nextRun(ledger: RestoredLedger | null, at: number, options: Partial<EngineOptions> = {}): ToyExchange {
+  const toy = new ToyExchange({ halts, run: 8, ...options });
+  toy.now = at;
+  toy.step({ kind: 'restore', at, orders: [], ledger });
+  return toy;
 }
-const profitOf = (desk: Desk) => textOfMoney(desk.engine.book.snapshot(desk.now).booked.sinceOpening.profit.total);
+const profitOf = (toy: ToyExchange) => textOfMoney(toy.engine.book.snapshot(toy.now).booked.sinceOpening.profit.total);
 
 describe('the next run', () => {
   it('has the holdings, the target, the profit and the markouts of the one before', () => {
-    const { desk, ledger } = firstRun();
+    const { toy, ledger } = firstRun();
     expect(ledger.target).toBe(1_000_000_000);
     expect(ledger.guard).not.toBeNull();
-    expect(ledger.profit).toMatchObject({ since: START, at: desk.now });
-    const next = nextRun(ledger, desk.now + MINUTE, { adverseSelection: measured });
+    expect(ledger.profit).toMatchObject({ since: START, at: toy.now });
+    const next = nextRun(ledger, toy.now + MINUTE, { adverseSelection: measured });
     const { booked, markouts } = next.engine.book.snapshot(next.now);
     expect([textOfMoney(booked.holdings.get('btc')!), textOfMoney(booked.inventory)]).toEqual(['999999996', '-4']);
-    expect(markouts!.curves).toEqual(desk.engine.book.snapshot(desk.now).markouts!.curves);
+    expect(markouts!.curves).toEqual(toy.engine.book.snapshot(toy.now).markouts!.curves);
     // 4 btc sold 2 above the mid price.
-    expect([profitOf(desk), profitOf(next)]).toEqual(['8', '8']);
+    expect([profitOf(toy), profitOf(next)]).toEqual(['8', '8']);
     expect(next.engine.ledger([])!.profit).toMatchObject({ since: START });
     expect(next.engine.ledger([])!.adverse).toEqual(ledger.adverse);
   });
 
   it('keeps markouts that it does not measure for the one after it, and has none where there were none', () => {
-    const { desk, ledger } = firstRun();
-    const next = nextRun(ledger, desk.now + MINUTE);
+    const { toy, ledger } = firstRun();
+    const next = nextRun(ledger, toy.now + MINUTE);
     expect(next.engine.book.snapshot(next.now).markouts).toBeNull();
     expect(next.engine.ledger([])!.adverse).toEqual(ledger.adverse);
     const { ledger: without } = firstRun({ adverseSelection: undefined } as never);
     expect('adverse' in without).toBe(false);
-    expect('adverse' in nextRun(without, desk.now + MINUTE).engine.ledger([])!).toBe(false);
+    expect('adverse' in nextRun(without, toy.now + MINUTE).engine.ledger([])!).toBe(false);
   });
 
   it('without a ledger or without limits has nothing to hand on of them', () => {
@@ -81,20 +81,20 @@ describe('the next run', () => {
     [60 * MINUTE, 1],
     [61 * MINUTE, 1],
   ])('that begins %i ms after the start of an hour ends it: %i times', (after, times) => {
-    const { desk, ledger } = firstRun();
-    const next = new Desk({ halts, run: 8 });
+    const { toy, ledger } = firstRun();
+    const next = new ToyExchange({ halts, run: 8 });
     const ended: unknown[] = [];
     next.engine.book.hourEnds.listen(one => ended.push(one));
     next.step({ kind: 'restore', at: START + after, orders: [], ledger });
     expect(ended.length).toBe(times);
-    if (times > 0) expect(ended[0]).toMatchObject({ at: desk.now, since: START });
+    if (times > 0) expect(ended[0]).toMatchObject({ at: toy.now, since: START });
   });
 
   it('ends an hour of its own with the first event of the next, once, with the profit of the last before', () => {
-    const { desk } = firstRun();
+    const { toy } = firstRun();
     const ended: { readonly at: number | null }[] = [];
-    desk.engine.book.hourEnds.listen(one => ended.push(one));
-    const until = (at: number) => desk.step({ kind: 'timer', at: (desk.now = at) });
+    toy.engine.book.hourEnds.listen(one => ended.push(one));
+    const until = (at: number) => toy.step({ kind: 'timer', at: (toy.now = at) });
     until(START + 60 * MINUTE - 1);
     expect(ended).toEqual([]);
     until(START + 60 * MINUTE);
@@ -124,35 +124,35 @@ describe('a stored state', () => {
             ...{ target: target as never },
             limits: { ...LIMITS, priceMove } as never,
           };
-          const { desk: first } = firstRun(options);
-          let desk = first;
+          const { toy: first } = firstRun(options);
+          let toy = first;
           for (const [n, { what, currency, amount, lots }] of changes.entries()) {
-            const at = (desk.now += 1_000);
+            const at = (toy.now += 1_000);
             const transfer = { kind: 'transfer', at, source: `t${n}`, currency, occurredAt: at, why: 'drawn' } as const;
             const conversion = {
               ...{ id: `c${n}`, give: { currency: 'btc', amount: money(amount) } },
               get: { currency: 'mxn', amount: money(amount * 999n) },
             };
-            const order = desk.live[n % Math.max(1, desk.live.length)];
-            if (what === 'fill' && order) desk.fill(order.id, lots);
-            if (what === 'deposit') desk.step({ ...transfer, cause: 'deposits', amount: money(amount) });
-            if (what === 'fee') desk.step({ ...transfer, cause: 'fees', amount: money(amount / 1_000_000n) });
-            if (what === 'price') desk.bids = [[980 + lots, 50]];
-            if (what === 'conversion') desk.step({ kind: 'conversion', at, phase: 'done', conversion });
-            if (what !== 'restart') desk.rounds(2, 500);
-            const before = desk.engine.ledger(['1', '2'])!;
+            const order = toy.live[n % Math.max(1, toy.live.length)];
+            if (what === 'fill' && order) toy.fill(order.id, lots);
+            if (what === 'deposit') toy.step({ ...transfer, cause: 'deposits', amount: money(amount) });
+            if (what === 'fee') toy.step({ ...transfer, cause: 'fees', amount: money(amount / 1_000_000n) });
+            if (what === 'price') toy.bids = [[980 + lots, 50]];
+            if (what === 'conversion') toy.step({ kind: 'conversion', at, phase: 'done', conversion });
+            if (what !== 'restart') toy.rounds(2, 500);
+            const before = toy.engine.ledger(['1', '2'])!;
             const text = textOfLedger(before);
             expect(ledgerOf(text)).toEqual(before);
-            const next = nextRun(ledgerOf(text), desk.now + 1, options);
+            const next = nextRun(ledgerOf(text), toy.now + 1, options);
             const after = next.engine.ledger(['1', '2'])!;
             expect(after).toEqual({ ...before, profit: { ...before.profit, at: after.profit!.at } });
-            const [was, is] = [desk, next].map(({ engine, now }) => engine.book.snapshot(now).booked);
+            const [was, is] = [toy, next].map(({ engine, now }) => engine.book.snapshot(now).booked);
             expect([is!.inventory, is!.holdings, is!.sinceOpening.profit]).toEqual([
               ...[was!.inventory, was!.holdings, was!.sinceOpening.profit],
             ]);
             if (what !== 'restart') continue;
             next.step({ kind: 'rules', at: next.now, instrument: plain, makerRate: 0, takerRate: 0 });
-            desk = next;
+            toy = next;
           }
         },
       ),
@@ -163,14 +163,14 @@ describe('a stored state', () => {
 
 describe('orders of the bot', () => {
   it('are known by their id also after they ended, and told apart from those that may be live', () => {
-    const { desk } = firstRun();
-    const [buy] = desk.live.filter(({ side }) => side === 'buy');
-    expect(desk.engine.book.order(buy!.id)?.level).toBe(1);
-    expect(desk.engine.book.order('mm-7-999')).toBeUndefined();
-    desk.fill(buy!.id, 10);
-    desk.rounds(1);
-    expect(desk.engine.book.order(buy!.id)?.state).toBe('done');
-    expect(desk.engine.book.unfinished.map(({ id }) => id)).not.toContain(buy!.id);
-    expect(desk.engine.book.liveOrders.every(({ state }) => state !== 'done')).toBe(true);
+    const { toy } = firstRun();
+    const [buy] = toy.live.filter(({ side }) => side === 'buy');
+    expect(toy.engine.book.order(buy!.id)?.level).toBe(1);
+    expect(toy.engine.book.order('mm-7-999')).toBeUndefined();
+    toy.fill(buy!.id, 10);
+    toy.rounds(1);
+    expect(toy.engine.book.order(buy!.id)?.state).toBe('done');
+    expect(toy.engine.book.unfinished.map(({ id }) => id)).not.toContain(buy!.id);
+    expect(toy.engine.book.liveOrders.every(({ state }) => state !== 'done')).toBe(true);
   });
 });

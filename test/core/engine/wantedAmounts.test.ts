@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Amount, Level, Side, Strategy } from '../../../src/core/index.ts';
-import { Desk } from '../desk.ts';
+import { ToyExchange } from '../toyExchange.ts';
 import { between } from '../../draws.ts';
 
 type Wanted = { readonly away: number; readonly lots: number };
@@ -40,7 +40,7 @@ function settled(
 ) {
   const wanted = quoting();
   wanted.now = steps[0]!;
-  const desk = new Desk({
+  const toy = new ToyExchange({
     strategy: wanted.strategy,
     tolerance: { priceBps: 100, amountShare: 1 - tolerance, maxAgeMs: 3_600_000 },
     limits: {
@@ -51,13 +51,13 @@ function settled(
       staleAfterMs: 3000,
     } as never,
   }).open();
-  desk.rounds(4);
+  toy.rounds(4);
   for (const step of steps) {
     wanted.now = step;
-    desk.rounds(6);
+    toy.rounds(6);
     const wants = step.reduce((sum, { lots }) => sum + lots, 0);
     for (const side of ['buy', 'sell'] as const satisfies readonly Side[]) {
-      const has = desk.live.filter(o => o.side === side).reduce((sum, o) => sum + o.amount - o.filled, 0);
+      const has = toy.live.filter(o => o.side === side).reduce((sum, o) => sum + o.amount - o.filled, 0);
       check(has, wants);
     }
   }

@@ -12,102 +12,101 @@ import {
   type Strategy,
 } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
-import { Desk, quoteAround } from '../desk.ts';
+import { ToyExchange, quoteAround } from '../toyExchange.ts';
 
 const ID = 'mm-7-t1';
-const ask = (desk: Desk, side: Side, price: number, amount: number, forMs = 5_000, id = ID) =>
-  desk.step({
+const ask = (toy: ToyExchange, side: Side, price: number, amount: number, forMs = 5_000, id = ID) =>
+  toy.step({
     kind: 'take',
-    at: desk.now,
+    at: toy.now,
     id,
     side,
     price: price as Price,
     amount: amount as Amount,
-    until: desk.now + forMs,
+    until: toy.now + forMs,
   });
-const taken = (desk: Desk) => desk.places().filter(({ takes }) => takes);
+const taken = (toy: ToyExchange) => toy.places().filter(({ takes }) => takes);
 /** Long by so many lots, bought by quotes. `refused`: told of each request that is never sent. */
-function long(lots: number, away = 2, refused: string[] = []): Desk {
+function long(lots: number, away = 2, refused: string[] = []): ToyExchange {
   const onNews = (news: EngineNews) => {
     if (news.kind === 'not taken') refused.push(`${news.id}: ${news.why}`);
   };
-  const desk = new Desk({ strategy: quoteAround(away), onNews }).open();
+  const toy = new ToyExchange({ strategy: quoteAround(away), onNews }).open();
   for (let left = lots; left > 0; left -= 10) {
-    desk.rounds(2);
-    desk.fill(desk.live.find(({ side }) => side === 'buy')!.id, Math.min(10, left));
+    toy.rounds(2);
+    toy.fill(toy.live.find(({ side }) => side === 'buy')!.id, Math.min(10, left));
   }
-  return desk.rounds(2);
+  return toy.rounds(2);
 }
-const inventory = (desk: Desk) => Number(textOfMoney(desk.engine.book.snapshot(desk.now).booked.inventory));
+const inventory = (toy: ToyExchange) => Number(textOfMoney(toy.engine.book.snapshot(toy.now).booked.inventory));
 
 describe('an order that takes', () => {
   test('is sent once, brings the position back, is over at once, and what it cost is hedging', () => {
-    const desk = long(20);
-    ask(desk, 'sell', 990, 20);
-    desk.rounds(5);
-    expect(taken(desk)).toEqual([{ kind: 'place', id: ID, side: 'sell', price: 990, amount: 20, takes: true }]);
-    expect(inventory(desk)).toBe(0);
-    expect(desk.engine.book.order(ID)?.state).toBe('done');
+    const toy = long(20);
+    ask(toy, 'sell', 990, 20);
+    toy.rounds(5);
+    expect(taken(toy)).toEqual([{ kind: 'place', id: ID, side: 'sell', price: 990, amount: 20, takes: true }]);
+    expect(inventory(toy)).toBe(0);
+    expect(toy.engine.book.order(ID)?.state).toBe('done');
     // Ten below the middle of 1000, and it is no part of what quotes earned: two below, twenty lots.
-    const { hedging, spread } = desk.engine.book.snapshot(desk.now).booked.profit;
+    const { hedging, spread } = toy.engine.book.snapshot(toy.now).booked.profit;
     expect([hedging, spread].map(textOfMoney)).toEqual(['-200', '40.0']);
   });
 
   test('waits until a quote of ours that it would hit is gone, and no such quote is shown meanwhile or while it may live', () => {
-    const desk = long(20, 9);
-    desk.bids = [[985, 50]];
-    desk.asks = [[1015, 50]];
-    desk.rounds(3);
-    expect(desk.prices('buy')).toEqual([991]);
-    desk.fateOfCancel = () => 'lost';
-    ask(desk, 'sell', 985, 20, 60_000);
-    desk.rounds(3);
-    expect(taken(desk)).toEqual([]);
-    desk.fateOfCancel = () => 'done';
+    const toy = long(20, 9);
+    toy.bids = [[985, 50]];
+    toy.asks = [[1015, 50]];
+    toy.rounds(3);
+    expect(toy.prices('buy')).toEqual([991]);
+    toy.fateOfCancel = () => 'lost';
+    ask(toy, 'sell', 985, 20, 60_000);
+    toy.rounds(3);
+    expect(taken(toy)).toEqual([]);
+    toy.fateOfCancel = () => 'done';
     for (let n = 0; n < 12; n++) {
-      desk.round();
-      if (taken(desk).length > 0 && desk.engine.book.order(ID)?.state !== 'done')
-        expect(desk.prices('buy')).toEqual([]);
+      toy.round();
+      if (taken(toy).length > 0 && toy.engine.book.order(ID)?.state !== 'done') expect(toy.prices('buy')).toEqual([]);
     }
-    expect(taken(desk)).toHaveLength(1);
-    expect(inventory(desk)).toBe(0);
-    expect(desk.prices('buy')).toEqual([991]);
+    expect(taken(toy)).toHaveLength(1);
+    expect(inventory(toy)).toBe(0);
+    expect(toy.prices('buy')).toEqual([991]);
   });
 
   test('takes out a quote of ours in its way that is only kept for its place in the queue', () => {
     let away = 9;
     const tolerance = { priceBps: 20, amountShare: 0.5, maxAgeMs: 3_600_000 };
-    const desk = new Desk({ strategy: { quote: view => quoteAround(away).quote(view) }, tolerance }).open();
+    const toy = new ToyExchange({ strategy: { quote: view => quoteAround(away).quote(view) }, tolerance }).open();
     for (let n = 0; n < 2; n++) {
-      desk.rounds(2);
-      desk.fill(desk.live.find(({ side }) => side === 'buy')!.id, 10);
+      toy.rounds(2);
+      toy.fill(toy.live.find(({ side }) => side === 'buy')!.id, 10);
     }
-    desk.bids = [[985, 50]];
-    desk.asks = [[1015, 50]];
-    desk.rounds(3);
+    toy.bids = [[985, 50]];
+    toy.asks = [[1015, 50]];
+    toy.rounds(3);
     away = 10;
-    desk.rounds(3);
+    toy.rounds(3);
     // One tick nearer than wanted, within the tolerance.
-    expect(desk.prices('buy')).toEqual([991]);
-    ask(desk, 'sell', 991, 20, 60_000);
-    desk.rounds(6);
-    expect(taken(desk)).toHaveLength(1);
+    expect(toy.prices('buy')).toEqual([991]);
+    ask(toy, 'sell', 991, 20, 60_000);
+    toy.rounds(6);
+    expect(taken(toy)).toHaveLength(1);
   });
 
   test('while only inventory is closed waits until a quote of ours that closes the same is gone, and closes all of it', () => {
-    const desk = long(20);
-    desk.step({ kind: 'reduce', at: desk.now, reason: 'before the weekend' });
-    desk.rounds(3);
+    const toy = long(20);
+    toy.step({ kind: 'reduce', at: toy.now, reason: 'before the weekend' });
+    toy.rounds(3);
     // It would close what an order of ours closes already.
-    expect(desk.live.filter(({ side }) => side === 'sell').length).toBeGreaterThan(0);
-    desk.fateOfCancel = () => 'lost';
-    ask(desk, 'sell', 990, 20, 60_000);
-    desk.rounds(3);
-    expect(taken(desk)).toEqual([]);
-    desk.fateOfCancel = () => 'done';
-    desk.rounds(200);
-    expect(taken(desk)).toHaveLength(1);
-    expect(inventory(desk)).toBe(0);
+    expect(toy.live.filter(({ side }) => side === 'sell').length).toBeGreaterThan(0);
+    toy.fateOfCancel = () => 'lost';
+    ask(toy, 'sell', 990, 20, 60_000);
+    toy.rounds(3);
+    expect(taken(toy)).toEqual([]);
+    toy.fateOfCancel = () => 'done';
+    toy.rounds(200);
+    expect(taken(toy)).toHaveLength(1);
+    expect(inventory(toy)).toBe(0);
   });
 
   test.each([
@@ -116,10 +115,10 @@ describe('an order that takes', () => {
     ['outside the collar', 'sell', 800, 20, 'price outside the collar'],
   ] as const)('%s is never sent', (_, side, price, amount, why) => {
     const refused: string[] = [];
-    const desk = long(20, 2, refused);
-    ask(desk, side, price, amount);
-    desk.rounds(5);
-    expect(taken(desk)).toEqual([]);
+    const toy = long(20, 2, refused);
+    ask(toy, side, price, amount);
+    toy.rounds(5);
+    expect(taken(toy)).toEqual([]);
     expect(refused).toEqual([`${ID}: ${why}`]);
   });
 
@@ -136,17 +135,17 @@ describe('an order that takes', () => {
 
   test('whose answer is lost counts in full until it is found, and is never sent again', () => {
     for (const fate of ['done untold', 'lost'] as const) {
-      const desk = long(20);
-      desk.fateOfPlace = () => fate;
-      ask(desk, 'sell', 990, 20);
-      expect(desk.engine.book.order(ID)?.state).toBe('unknown');
+      const toy = long(20);
+      toy.fateOfPlace = () => fate;
+      ask(toy, 'sell', 990, 20);
+      expect(toy.engine.book.order(ID)?.state).toBe('unknown');
       // Long 20 and 20 that may be sold: 100 are the limit, and 20 of the room are taken.
-      expect(positionRoom('sell', desk.engine.book.riskContext(desk.now))).toBeLessThanOrEqual(100);
-      desk.fateOfPlace = () => 'done';
-      desk.rounds(200);
-      expect(desk.engine.book.order(ID)?.state).toBe('done');
-      expect(taken(desk)).toHaveLength(1);
-      expect(inventory(desk)).toBe(fate === 'lost' ? 20 : 0);
+      expect(positionRoom('sell', toy.engine.book.riskContext(toy.now))).toBeLessThanOrEqual(100);
+      toy.fateOfPlace = () => 'done';
+      toy.rounds(200);
+      expect(toy.engine.book.order(ID)?.state).toBe('done');
+      expect(taken(toy)).toHaveLength(1);
+      expect(inventory(toy)).toBe(fate === 'lost' ? 20 : 0);
     }
   });
 
@@ -157,16 +156,16 @@ describe('an order that takes', () => {
         fc.integer({ min: -14, max: 14 }),
         fc.boolean(),
         (away, price, lost) => {
-          const desk = long(10, away);
-          desk.bids = [[985, 50]];
-          desk.asks = [[1015, 50]];
-          desk.rounds(2);
+          const toy = long(10, away);
+          toy.bids = [[985, 50]];
+          toy.asks = [[1015, 50]];
+          toy.rounds(2);
           let n = 0;
-          desk.fateOfCancel = () => (lost && n++ < 3 ? 'lost' : 'done');
-          ask(desk, 'sell', 1000 + price, 10);
+          toy.fateOfCancel = () => (lost && n++ < 3 ? 'lost' : 'done');
+          ask(toy, 'sell', 1000 + price, 10);
           // The exchange of the test throws when two orders of ours meet.
-          desk.rounds(15);
-          expect(taken(desk).length).toBeLessThanOrEqual(1);
+          toy.rounds(15);
+          expect(taken(toy).length).toBeLessThanOrEqual(1);
         },
       ),
       { numRuns: 60 },
@@ -203,33 +202,36 @@ test('with all quotes filled leaves the position within its limit and the funds 
       const distances = () => Array.from({ length: wanted }, (_, i) => 2 + i);
       const limits = { positionMax, orderValueMax: 10n ** 9n, ordersMax: 20, collarBps: 1000, staleAfterMs: 3000 };
       const strategy: Strategy = { quote: view => quoteAround(...distances()).quote(view) };
-      const desk = new Desk({ strategy, limits: limits as never, onNews }).open({ btc: coins, mxn: 1_000 * coins });
-      desk.round();
+      const toy = new ToyExchange({ strategy, limits: limits as never, onNews }).open({
+        btc: coins,
+        mxn: 1_000 * coins,
+      });
+      toy.round();
       let lost = 0;
-      desk.fateOfCancel = () => (lost-- > 0 ? 'lost' : 'done');
+      toy.fateOfCancel = () => (lost-- > 0 ? 'lost' : 'done');
       all.forEach((one, n) => {
         wanted = one.levels;
         if (one.kind === 'move') {
-          desk.bids = [[990 + one.ticks, 50]];
-          desk.asks = [[1010 + one.ticks, 50]];
+          toy.bids = [[990 + one.ticks, 50]];
+          toy.asks = [[1010 + one.ticks, 50]];
         } else if (one.kind === 'cancels are lost') lost = one.count;
-        else if (one.kind === 'round') desk.round(one.ms);
+        else if (one.kind === 'round') toy.round(one.ms);
         else if (one.kind === 'fill') {
-          const hit = desk.live.find(({ side, id }) => side === one.side && !id.includes('t'));
-          if (hit !== undefined) desk.fill(hit.id, one.lots);
-          desk.readPrivate();
-        } else if (waiting === null && desk.traded.lots !== 0) {
-          const { lots } = desk.traded;
+          const hit = toy.live.find(({ side, id }) => side === one.side && !id.includes('t'));
+          if (hit !== undefined) toy.fill(hit.id, one.lots);
+          toy.readPrivate();
+        } else if (waiting === null && toy.traded.lots !== 0) {
+          const { lots } = toy.traded;
           waiting = `mm-7-t${n}`;
-          const [side, price] = lots > 0 ? (['sell', desk.bids[0]![0]] as const) : (['buy', desk.asks[0]![0]] as const);
-          ask(desk, side, price, Math.ceil(one.share * Math.abs(lots)), 3_000, waiting);
+          const [side, price] = lots > 0 ? (['sell', toy.bids[0]![0]] as const) : (['buy', toy.asks[0]![0]] as const);
+          ask(toy, side, price, Math.ceil(one.share * Math.abs(lots)), 3_000, waiting);
         }
         const worst = { buy: 0, sell: 0, mxn: 0 };
-        for (const { side, price, amount, filled } of desk.live) {
+        for (const { side, price, amount, filled } of toy.live) {
           worst[side] += amount - filled;
           if (side === 'buy') worst.mxn += price * (amount - filled);
         }
-        const { lots: position, paid } = desk.traded;
+        const { lots: position, paid } = toy.traded;
         expect(Math.max(position + worst.buy, worst.sell - position)).toBeLessThanOrEqual(positionMax);
         expect(worst.sell).toBeLessThanOrEqual(coins + position);
         expect(worst.mxn).toBeLessThanOrEqual(1_000 * coins - paid);

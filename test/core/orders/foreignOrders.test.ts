@@ -14,7 +14,7 @@ import {
 } from '../../../src/core/index.ts';
 import { ForeignOrders } from '../../../src/core/orders/foreignOrders.ts';
 import { OriginIds } from '../../../src/core/orders/originIds.ts';
-import { Desk, PATIENCE, quoteAround } from '../desk.ts';
+import { ToyExchange, PATIENCE, quoteAround } from '../toyExchange.ts';
 import { plain } from '../market.ts';
 
 let serial = 0;
@@ -127,22 +127,22 @@ describe('the foreign orders of the account', () => {
   });
 });
 
-/** Opens a desk whose reads of open orders list these foreign orders. Its book, which is older, does not show them. */
-function beside(orders: readonly OrderReport[], away = 2, told: string[] = []): Desk {
+/** Opens a toy exchange whose reads of open orders list these foreign orders. Its book, which is older, does not show them. */
+function beside(orders: readonly OrderReport[], away = 2, told: string[] = []): ToyExchange {
   const onNews = (news: EngineNews): void => {
     if (news.kind === 'not taken') told.push(`${news.id}: ${news.why}`);
   };
-  const desk = new Desk({ strategy: quoteAround(away), onNews });
-  const step = desk.step.bind(desk);
-  desk.step = event => step(event.kind === 'open orders' ? { ...event, orders: [...event.orders, ...orders] } : event);
-  return desk.open();
+  const toy = new ToyExchange({ strategy: quoteAround(away), onNews });
+  const step = toy.step.bind(toy);
+  toy.step = event => step(event.kind === 'open orders' ? { ...event, orders: [...event.orders, ...orders] } : event);
+  return toy.open();
 }
 
 describe('beside foreign orders', () => {
   test('a level that would cross one is not placed, and says so', () => {
-    const desk = beside([report('sell', '998', { originId: 'other-1-1' })]).rounds(3);
-    expect([desk.prices('buy'), desk.prices('sell')]).toEqual([[], [1002]]);
-    const { unshown, decisions } = desk.engine.book.snapshot(desk.now);
+    const toy = beside([report('sell', '998', { originId: 'other-1-1' })]).rounds(3);
+    expect([toy.prices('buy'), toy.prices('sell')]).toEqual([[], [1002]]);
+    const { unshown, decisions } = toy.engine.book.snapshot(toy.now);
     expect(unshown.buy).toMatchObject({ reason: 'would cross another order of the account' });
     expect(decisions).toContainEqual(
       expect.objectContaining({
@@ -157,21 +157,21 @@ describe('beside foreign orders', () => {
 
   test('a hedge through the book that would trade with one is refused, and its bound is one tick before it', () => {
     const told: string[] = [];
-    const desk = beside([report('buy', '990')], 2, told).rounds(2);
-    desk.fill(desk.live.find(({ side }) => side === 'buy')!.id, 10);
-    desk.rounds(2);
+    const toy = beside([report('buy', '990')], 2, told).rounds(2);
+    toy.fill(toy.live.find(({ side }) => side === 'buy')!.id, 10);
+    toy.rounds(2);
     const take = (id: string, price: number): void => {
-      const of = { side: 'sell' as const, price: price as Price, amount: 10 as Amount, until: desk.now + 5_000 };
-      desk.step({ kind: 'take', at: desk.now, id, ...of });
-      desk.rounds(2);
+      const of = { side: 'sell' as const, price: price as Price, amount: 10 as Amount, until: toy.now + 5_000 };
+      toy.step({ kind: 'take', at: toy.now, id, ...of });
+      toy.rounds(2);
     };
     take('mm-7-t1', 990);
     expect(told).toEqual(['mm-7-t1: would cross another order of the account']);
-    expect(takerPriceBound('sell', desk.engine.book.riskContext(desk.now))).toBe(991);
-    expect(takerPriceBound('buy', desk.engine.book.riskContext(desk.now))).toBe(Infinity);
+    expect(takerPriceBound('sell', toy.engine.book.riskContext(toy.now))).toBe(991);
+    expect(takerPriceBound('buy', toy.engine.book.riskContext(toy.now))).toBe(Infinity);
     take('mm-7-t2', 991);
     expect(told).toHaveLength(1);
-    expect(desk.places().filter(({ takes }) => takes)).toMatchObject([{ id: 'mm-7-t2', price: 991 }]);
+    expect(toy.places().filter(({ takes }) => takes)).toMatchObject([{ id: 'mm-7-t2', price: 991 }]);
   });
 
   test('no order crosses one that the last read showed, whatever is listed and wanted', () => {
@@ -184,13 +184,13 @@ describe('beside foreign orders', () => {
         const orders = others.map(([side, price, isManual]) =>
           report(side, String(price), isManual ? {} : { originId: `other-1-${serial}` }),
         );
-        const desk = beside(orders, away).rounds(3);
-        for (const { side, price } of desk.places())
+        const toy = beside(orders, away).rounds(3);
+        for (const { side, price } of toy.places())
           for (const [of, at] of others)
             if (of !== side) expect(side === 'buy' ? price < at : price > at, `${side} ${price}`).toBe(true);
         // A quote that crosses no foreign order is placed.
         const isFree = others.every(([side, at]) => (side === 'buy' ? at < 1_000 + away : at > 1_000 - away));
-        if (isFree && away < 10) expect(desk.places()).toHaveLength(2);
+        if (isFree && away < 10) expect(toy.places()).toHaveLength(2);
       }),
       { numRuns: 100 },
     );

@@ -13,7 +13,7 @@ import {
 } from '../../../src/core/index.ts';
 import { markouts } from '../../../src/config/sections/markouts.ts';
 import { studentQuantile } from '../../../src/core/estimators/student.ts';
-import { Desk } from '../desk.ts';
+import { ToyExchange } from '../toyExchange.ts';
 import { runsOf } from '../../many.ts';
 
 const MINUTE = 60_000;
@@ -411,8 +411,8 @@ describe('an engine that follows markouts', () => {
   };
 
   /** A market in which somebody sells to our bid each minute, and `fall` bps later stands lower. */
-  function deskOf(fall: number, minutes: number): Desk {
-    const desk = new Desk({
+  function deskOf(fall: number, minutes: number): ToyExchange {
+    const toy = new ToyExchange({
       strategy: widening,
       limits: {
         positionMax: 1e6,
@@ -424,20 +424,20 @@ describe('an engine that follows markouts', () => {
       adverseSelection: { ...OPTIONS, horizonMs: 5_000, minFills: 2, toleratedBps: 0, widenBpsMax: 8 },
     }).open();
     const around = (mid: number) => {
-      desk.bids = [[mid - 3, 500]];
-      desk.asks = [[mid + 3, 500]];
+      toy.bids = [[mid - 3, 500]];
+      toy.asks = [[mid + 3, 500]];
     };
     for (let minute = 0; minute < minutes; minute++) {
       around(100_000);
-      desk.rounds(5, 1_000);
-      for (const { id, side } of desk.live) if (side === 'buy') desk.fill(id, 10);
-      desk.round(200);
+      toy.rounds(5, 1_000);
+      for (const { id, side } of toy.live) if (side === 'buy') toy.fill(id, 10);
+      toy.round(200);
       around(100_000 - fall * 10);
-      desk.rounds(56, 1_000);
+      toy.rounds(56, 1_000);
     }
     around(100_000);
-    desk.rounds(4, 1_000);
-    return desk;
+    toy.rounds(4, 1_000);
+    return toy;
   }
 
   test('quotes further away on the side that is picked off, and where it was when fills cost nothing', () => {

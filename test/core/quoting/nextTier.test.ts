@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { moneyOf, withNextTier, type Level, type Strategy } from '../../../src/core/index.ts';
 import { Fees } from '../../../backtest/exchange/fees.ts';
-import { Desk } from '../desk.ts';
+import { ToyExchange } from '../toyExchange.ts';
 import { plain } from '../market.ts';
 import { NAMES, strategyOf, viewOf } from '../../strategies/examples.ts';
 
 test('the engine shows it to strategies as it was read last, and a backtest tells what the exchange would', () => {
   const seen = new Set<number | undefined>();
-  const desk = new Desk({ strategy: { quote: view => (seen.add(view.tierWorth), { bids: [], asks: [] }) } });
-  desk.open().rounds(3);
+  const toy = new ToyExchange({ strategy: { quote: view => (seen.add(view.tierWorth), { bids: [], asks: [] }) } });
+  toy.open().rounds(3);
   const fees = new Fees(plain, {
     tiers: [
       { volume: '1000', maker: '0.0006', taker: '0.001' },
@@ -18,14 +18,14 @@ test('the engine shows it to strategies as it was read last, and a backtest tell
     ],
     volume30d: '400',
   });
-  const told = () => ({ at: desk.now, instrument: plain, makerRate: fees.makerRate, takerRate: 0, tier: fees.tier });
+  const told = () => ({ at: toy.now, instrument: plain, makerRate: fees.makerRate, takerRate: 0, tier: fees.tier });
   expect(fees.tier.next).toMatchObject({ missing: moneyOf('600'), makerRate: 50_000 });
   fees.traded(moneyOf('300'), 0);
-  desk.step({ kind: 'rules', ...told() });
-  desk.rounds(3);
+  toy.step({ kind: 'rules', ...told() });
+  toy.rounds(3);
   fees.traded(moneyOf('300.01'), 0);
-  desk.step({ kind: 'rules', ...told() });
-  desk.rounds(3);
+  toy.step({ kind: 'rules', ...told() });
+  toy.rounds(3);
   expect(fees.tier.next).toBeNull();
   // 700 traded and 300 missing; then the better tier.
   expect([...seen]).toEqual([0, 10_000]);

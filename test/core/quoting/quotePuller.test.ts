@@ -11,54 +11,52 @@ import {
   type PullRules,
   type Side,
 } from '../../../src/core/index.ts';
-import { Desk, quoteAround } from '../desk.ts';
+import { ToyExchange, quoteAround } from '../toyExchange.ts';
 
 const LEADER = { basisMemoryMs: 600_000, maxAgeMs: 10_000, share: 1, marginBps: 0 };
 const PRINT = { lots: 50, withinMs: 1_000, holdMs: 5_000 };
 const MID = 1_000;
 
-/** A desk of quotes 2 ticks of 1,000 from the middle, 20 bps, that has looked at the reference for a minute. */
-function deskOf(pull: PullRules | undefined, more: Partial<EngineOptions> = {}): Desk {
-  const desk = new Desk({
+/** A toy exchange with quotes 2 ticks of 1,000 from the middle, 20 bps, that has looked at the reference for a minute. */
+function deskOf(pull: PullRules | undefined, more: Partial<EngineOptions> = {}): ToyExchange {
+  const toy = new ToyExchange({
     strategy: quoteAround(2),
     ...(pull ? { pull } : {}),
     isTraced: true,
     ...more,
   }).open();
-  desk.showsOwn = false;
+  toy.showsOwn = false;
   for (let n = 0; n < 12; n++) {
-    desk.rounds(5, 1_000);
-    tell(desk, 50 * MID);
+    toy.rounds(5, 1_000);
+    tell(toy, 50 * MID);
   }
-  return desk;
+  return toy;
 }
 
-const tell = (desk: Desk, reference: number): void =>
-  void desk.step({ kind: 'reference', at: desk.now, startedAt: desk.now, price: reference });
-const trade = (desk: Desk, side: Side, lots: number): void =>
-  void desk.step({ kind: 'public trade', at: desk.now, price: price(MID), amount: lots as never, side });
-const shown = (desk: Desk) => ({ bids: desk.prices('buy'), asks: desk.prices('sell') });
+const tell = (toy: ToyExchange, reference: number): void =>
+  void toy.step({ kind: 'reference', at: toy.now, startedAt: toy.now, price: reference });
+const trade = (toy: ToyExchange, side: Side, lots: number): void =>
+  void toy.step({ kind: 'public trade', at: toy.now, price: price(MID), amount: lots as never, side });
+const shown = (toy: ToyExchange) => ({ bids: toy.prices('buy'), asks: toy.prices('sell') });
 const BOTH = { bids: [MID - 2], asks: [MID + 2] };
 
 describe('a leader that moves', () => {
   test('past our bid takes it away at once, says why, and brings it back once our book has come after it', () => {
-    const desk = deskOf({ leader: LEADER });
-    expect(shown(desk)).toEqual(BOTH);
+    const toy = deskOf({ leader: LEADER });
+    expect(shown(toy)).toEqual(BOTH);
     // The reference is fifty times our price: it falls by 30 bps, our bid bears 20.
-    tell(desk, 50 * MID * 0.997);
-    expect(shown(desk)).toEqual({ bids: [], asks: BOTH.asks });
-    const why = desk.engine.book.decision?.decided.find(
-      ({ side, action }) => side === 'buy' && action === 'not placed',
-    );
+    tell(toy, 50 * MID * 0.997);
+    expect(shown(toy)).toEqual({ bids: [], asks: BOTH.asks });
+    const why = toy.engine.book.decision?.decided.find(({ side, action }) => side === 'buy' && action === 'not placed');
     expect(why).toMatchObject({ reason: LEADER_MOVED, detail: 'pulled: the leader moved (-30.0 bps)' });
-    desk.bids = [[987, 50]];
-    desk.asks = [[1007, 50]];
-    desk.round(1_000);
-    expect(shown(desk)).toEqual({ bids: [995], asks: [999] });
+    toy.bids = [[987, 50]];
+    toy.asks = [[1007, 50]];
+    toy.round(1_000);
+    expect(shown(toy)).toEqual({ bids: [995], asks: [999] });
   });
 
   test('sends cancels that count as messages, so that pulling without end halts', () => {
-    const desk = deskOf(
+    const toy = deskOf(
       { leader: LEADER },
       {
         halts: {
@@ -68,31 +66,31 @@ describe('a leader that moves', () => {
       },
     );
     const sent = () =>
-      Number(desk.engine.book.limitUses(desk.now).find(({ limit }) => limit === 'messagesPerMinute')?.used);
+      Number(toy.engine.book.limitUses(toy.now).find(({ limit }) => limit === 'messagesPerMinute')?.used);
     const before = sent();
-    const commands = desk.log.length;
-    tell(desk, 50 * MID * 0.997);
-    expect(desk.log.slice(commands).filter(({ kind }) => kind === 'cancel')).toHaveLength(1);
-    expect(sent() - before).toBe(desk.log.slice(commands).filter(({ kind }) => kind !== 'look').length);
+    const commands = toy.log.length;
+    tell(toy, 50 * MID * 0.997);
+    expect(toy.log.slice(commands).filter(({ kind }) => kind === 'cancel')).toHaveLength(1);
+    expect(sent() - before).toBe(toy.log.slice(commands).filter(({ kind }) => kind !== 'look').length);
   });
 
   test('within what the distance bears, upwards for a bid, or when it is too old, takes nothing away', () => {
-    const desk = deskOf({ leader: LEADER });
-    tell(desk, 50 * MID * 0.9985);
-    expect(shown(desk)).toEqual(BOTH);
-    tell(desk, 50 * MID * 1.003);
-    expect(shown(desk)).toEqual({ bids: BOTH.bids, asks: [] });
-    desk.rounds(11, 1_000);
-    expect(shown(desk)).toEqual(BOTH);
+    const toy = deskOf({ leader: LEADER });
+    tell(toy, 50 * MID * 0.9985);
+    expect(shown(toy)).toEqual(BOTH);
+    tell(toy, 50 * MID * 1.003);
+    expect(shown(toy)).toEqual({ bids: BOTH.bids, asks: [] });
+    toy.rounds(11, 1_000);
+    expect(shown(toy)).toEqual(BOTH);
   });
 
   test('that stands still pulls nothing when our own book moves', () => {
     for (const move of [-8, 8]) {
-      const desk = deskOf({ leader: LEADER }, { tolerance: { priceBps: 0.1, amountShare: 0.5, maxAgeMs: 3_600_000 } });
-      desk.bids = [[990 + move, 50]];
-      desk.asks = [[1010 + move, 50]];
-      desk.rounds(2, 1_000);
-      expect(shown(desk)).toEqual({ bids: [MID - 2 + move], asks: [MID + 2 + move] });
+      const toy = deskOf({ leader: LEADER }, { tolerance: { priceBps: 0.1, amountShare: 0.5, maxAgeMs: 3_600_000 } });
+      toy.bids = [[990 + move, 50]];
+      toy.asks = [[1010 + move, 50]];
+      toy.rounds(2, 1_000);
+      expect(shown(toy)).toEqual({ bids: [MID - 2 + move], asks: [MID + 2 + move] });
     }
   });
 
@@ -142,54 +140,52 @@ describe('a leader that moves', () => {
 
 describe('a large trade', () => {
   test('takes the side away that it took from, also of several trades, for as long as it says', () => {
-    const desk = deskOf({ print: PRINT });
-    trade(desk, 'sell', 30);
-    expect(shown(desk)).toEqual(BOTH);
-    desk.now += 500;
-    trade(desk, 'sell', 20);
-    expect(shown(desk)).toEqual({ bids: [], asks: BOTH.asks });
-    const why = desk.engine.book.decision?.decided.find(
-      ({ side, action }) => side === 'buy' && action === 'not placed',
-    );
+    const toy = deskOf({ print: PRINT });
+    trade(toy, 'sell', 30);
+    expect(shown(toy)).toEqual(BOTH);
+    toy.now += 500;
+    trade(toy, 'sell', 20);
+    expect(shown(toy)).toEqual({ bids: [], asks: BOTH.asks });
+    const why = toy.engine.book.decision?.decided.find(({ side, action }) => side === 'buy' && action === 'not placed');
     expect(why?.reason).toBe(LARGE_PRINT);
-    desk.rounds(4, 1_000);
-    expect(desk.prices('buy')).toEqual([]);
-    desk.rounds(2, 1_000);
-    expect(shown(desk)).toEqual(BOTH);
+    toy.rounds(4, 1_000);
+    expect(toy.prices('buy')).toEqual([]);
+    toy.rounds(2, 1_000);
+    expect(shown(toy)).toEqual(BOTH);
   });
 
   test('is none when its parts were missed and are reported together, with their times', () => {
-    const desk = deskOf({ print: PRINT });
+    const toy = deskOf({ print: PRINT });
     const late = (tradedAt: number) =>
-      void desk.step({
-        ...{ kind: 'public trade', at: desk.now, price: price(MID), amount: 30 as never, side: 'sell', tradedAt },
+      void toy.step({
+        ...{ kind: 'public trade', at: toy.now, price: price(MID), amount: 30 as never, side: 'sell', tradedAt },
       });
-    for (const ago of [9_000, 6_000, 3_000, 0]) late(desk.now - ago);
-    expect(shown(desk)).toEqual(BOTH);
-    late(desk.now);
-    expect(shown(desk)).toEqual({ bids: [], asks: BOTH.asks });
+    for (const ago of [9_000, 6_000, 3_000, 0]) late(toy.now - ago);
+    expect(shown(toy)).toEqual(BOTH);
+    late(toy.now);
+    expect(shown(toy)).toEqual({ bids: [], asks: BOTH.asks });
   });
 
   test('is none when its parts lie further apart, are of both sides, or tell no amount', () => {
-    const desk = deskOf({ print: PRINT });
+    const toy = deskOf({ print: PRINT });
     for (let n = 0; n < 4; n++) {
-      trade(desk, 'sell', 30);
-      trade(desk, 'buy', 15);
-      desk.round(1_001);
+      trade(toy, 'sell', 30);
+      trade(toy, 'buy', 15);
+      toy.round(1_001);
     }
-    void desk.step({ kind: 'public trade', at: desk.now, price: price(1) });
-    expect(shown(desk)).toEqual(BOTH);
-    expect(desk.engine.book.wantsTrades).toBe(true);
+    void toy.step({ kind: 'public trade', at: toy.now, price: price(1) });
+    expect(shown(toy)).toEqual(BOTH);
+    expect(toy.engine.book.wantsTrades).toBe(true);
     expect(deskOf({ leader: LEADER }).engine.book.wantsTrades).toBe(false);
   });
 });
 
 test('what the book shows pulls nothing, however one-sided its amounts are', () => {
-  const desk = deskOf({ leader: LEADER, print: PRINT });
-  desk.bids = [[990, 1]];
-  desk.asks = [[1010, 1_000_000]];
-  desk.rounds(3, 1_000);
-  expect(shown(desk)).toEqual(BOTH);
+  const toy = deskOf({ leader: LEADER, print: PRINT });
+  toy.bids = [[990, 1]];
+  toy.asks = [[1010, 1_000_000]];
+  toy.rounds(3, 1_000);
+  expect(shown(toy)).toEqual(BOTH);
 });
 
 test.each([

@@ -9,7 +9,7 @@ import {
   type RfqPrices,
   type RfqReferenceRules,
 } from '../../../src/core/index.ts';
-import { Desk } from '../desk.ts';
+import { ToyExchange } from '../toyExchange.ts';
 import { depthOf } from '../market.ts';
 import { runsOf } from '../../many.ts';
 
@@ -29,24 +29,24 @@ const lean = (ticks: number): Strategy => ({
 });
 /** A book of 990 to 1010, which is 200 bps; `position` lots long. */
 function quoted(changes: Partial<RfqReferenceRules>, witness: Omit<RfqPrices, 'at'> | null, ticks = 0, position = 0) {
-  const desk = new Desk({ strategy: withRfqReference({ ...rules, ...changes }, lean(ticks)) }).open();
-  desk.round();
+  const toy = new ToyExchange({ strategy: withRfqReference({ ...rules, ...changes }, lean(ticks)) }).open();
+  toy.round();
   if (position !== 0) {
-    desk.plant('mm-7-900', position > 0 ? 'buy' : 'sell', 1000, Math.abs(position));
-    desk.fill('mm-7-900', Math.abs(position));
-    desk.rounds(2);
+    toy.plant('mm-7-900', position > 0 ? 'buy' : 'sell', 1000, Math.abs(position));
+    toy.fill('mm-7-900', Math.abs(position));
+    toy.rounds(2);
   }
-  if (witness) desk.step({ kind: 'witness', at: desk.now, startedAt: desk.now, ...witness });
-  const { quote } = desk.engine.book.preview(desk.now);
-  return { ...quote, prices: [quote.bids[0]?.price, quote.asks[0]?.price], desk };
+  if (witness) toy.step({ kind: 'witness', at: toy.now, startedAt: toy.now, ...witness });
+  const { quote } = toy.engine.book.preview(toy.now);
+  return { ...quote, prices: [quote.bids[0]?.price, quote.asks[0]?.price], toy };
 }
 
 describe('a thin book', () => {
   test('is not quoted on without a fresh RFQ price', () => {
     expect(quoted({}, null)).toMatchObject({ bids: [], noBid: 'the book is thin, and there is no fresh RFQ price' });
-    const { desk } = quoted({}, { bid: 998, ask: 1002 });
-    desk.now += 10_001;
-    expect(desk.engine.book.preview(desk.now).quote.asks).toEqual([]);
+    const { toy } = quoted({}, { bid: 998, ask: 1002 });
+    toy.now += 10_001;
+    expect(toy.engine.book.preview(toy.now).quote.asks).toEqual([]);
   });
 
   test('is quoted on where the RFQ price agrees, and as it is where it is not thin', () => {

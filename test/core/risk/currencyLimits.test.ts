@@ -9,7 +9,7 @@ import {
   type Side,
 } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
-import { quoteAround } from '../desk.ts';
+import { quoteAround } from '../toyExchange.ts';
 import { plain } from '../market.ts';
 import { SharedAccount, type Balances } from '../sharedAccount.ts';
 

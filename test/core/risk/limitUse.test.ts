@@ -12,7 +12,7 @@ import {
   type Side,
 } from '../../../src/core/index.ts';
 import { limitUsesOf } from '../../../src/core/risk/limitUse.ts';
-import { Desk } from '../desk.ts';
+import { ToyExchange } from '../toyExchange.ts';
 import { btcMxn, depthOf } from '../market.ts';
 
 const halts = {
@@ -24,40 +24,41 @@ const halts = {
   messagesPerMinute: 600,
 };
 
-const useOf = (desk: Desk, limit: LimitName) => desk.engine.book.limitUses(desk.now).find(use => use.limit === limit);
+const useOf = (toy: ToyExchange, limit: LimitName) =>
+  toy.engine.book.limitUses(toy.now).find(use => use.limit === limit);
 
 describe('what is used of each limit', () => {
   test('is what the bot shows, holds and has lost, beside what it may', () => {
-    const desk = new Desk({ halts }).open().rounds(3);
-    expect(useOf(desk, 'ordersMax')).toEqual({ limit: 'ordersMax', currency: null, max: 20, used: 2 });
-    expect(useOf(desk, 'positionMax')).toMatchObject({ currency: 'btc', max: moneyOf('100'), used: 0n });
+    const toy = new ToyExchange({ halts }).open().rounds(3);
+    expect(useOf(toy, 'ordersMax')).toEqual({ limit: 'ordersMax', currency: null, max: 20, used: 2 });
+    expect(useOf(toy, 'positionMax')).toMatchObject({ currency: 'btc', max: moneyOf('100'), used: 0n });
     // 10 lots at 1002, and two ticks from a middle of 1000.
-    expect(useOf(desk, 'orderValueMax')).toMatchObject({ currency: 'mxn', used: moneyOf('10020') });
-    expect(useOf(desk, 'collarBps')).toMatchObject({ max: 1000, used: 20 });
-    expect(useOf(desk, 'drawdownMax')).toMatchObject({ currency: 'mxn', max: moneyOf('5000'), used: 0n });
+    expect(useOf(toy, 'orderValueMax')).toMatchObject({ currency: 'mxn', used: moneyOf('10020') });
+    expect(useOf(toy, 'collarBps')).toMatchObject({ max: 1000, used: 20 });
+    expect(useOf(toy, 'drawdownMax')).toMatchObject({ currency: 'mxn', max: moneyOf('5000'), used: 0n });
 
-    desk.fill(desk.live.find(order => order.side === 'buy')!.id, 10);
-    desk.round();
-    expect(useOf(desk, 'positionMax')).toMatchObject({ used: moneyOf('10') });
-    expect(useOf(desk, 'fillsPer10Min')).toMatchObject({ max: 300, used: 1 });
+    toy.fill(toy.live.find(order => order.side === 'buy')!.id, 10);
+    toy.round();
+    expect(useOf(toy, 'positionMax')).toMatchObject({ used: moneyOf('10') });
+    expect(useOf(toy, 'fillsPer10Min')).toMatchObject({ max: 300, used: 1 });
     // Bought ten at 998, and the middle falls to 900.
-    desk.bids = [[890, 50]];
-    desk.asks = [[910, 50]];
-    desk.rounds(2);
-    expect(useOf(desk, 'dayLossMax')).toMatchObject({ max: moneyOf('3000'), used: moneyOf('980') });
+    toy.bids = [[890, 50]];
+    toy.asks = [[910, 50]];
+    toy.rounds(2);
+    expect(useOf(toy, 'dayLossMax')).toMatchObject({ max: moneyOf('3000'), used: moneyOf('980') });
     // It had been worth 20 more than nothing, against the middle at which it was bought.
-    expect(useOf(desk, 'drawdownMax')).toMatchObject({ used: moneyOf('1000') });
-    desk.now += 600_001;
-    expect(useOf(desk, 'fillsPer10Min')).toMatchObject({ used: 0 });
+    expect(useOf(toy, 'drawdownMax')).toMatchObject({ used: moneyOf('1000') });
+    toy.now += 600_001;
+    expect(useOf(toy, 'fillsPer10Min')).toMatchObject({ used: 0 });
   });
 
   test('is above the limit once it halted for it, and nothing is told of limits that were not set', () => {
-    const desk = new Desk({ halts: { ...halts, refusalsPerMinute: 3 } }).open();
-    desk.fateOfPlace = () => ({ code: '0303' });
-    for (let n = 0; n < 60 && desk.engine.book.haltedBecause === null; n++) desk.round(1_000);
-    expect(desk.engine.book.haltedBecause).toMatch(/^refusals/);
-    expect(useOf(desk, 'refusalsPerMinute')!.used).toBeGreaterThan(3);
-    expect(new Desk({ limits: null }).open().engine.book.limitUses(0)).toEqual([]);
+    const toy = new ToyExchange({ halts: { ...halts, refusalsPerMinute: 3 } }).open();
+    toy.fateOfPlace = () => ({ code: '0303' });
+    for (let n = 0; n < 60 && toy.engine.book.haltedBecause === null; n++) toy.round(1_000);
+    expect(toy.engine.book.haltedBecause).toMatch(/^refusals/);
+    expect(useOf(toy, 'refusalsPerMinute')!.used).toBeGreaterThan(3);
+    expect(new ToyExchange({ limits: null }).open().engine.book.limitUses(0)).toEqual([]);
   });
 
   test('is the largest and the farthest of the orders that may live, and the losses without gains', () => {

@@ -5,7 +5,7 @@ import type { Amount, EngineNews, Price, Side } from '../../../src/core/index.ts
 import { farthestPrice, isNearPast, PastPrice, type PastPriceState } from '../../../src/core/risk/pastPrice.ts';
 import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
 import { runsOf } from '../../many.ts';
-import { Desk, quoteAround } from '../desk.ts';
+import { ToyExchange, quoteAround } from '../toyExchange.ts';
 import { between } from '../../draws.ts';
 
 const WINDOW = 60_000;
@@ -186,11 +186,11 @@ describe('the window after a restart', () => {
   });
 
   test('of the engine is that of its ledger: who restarts a bot in a driven book does not make it quote there', () => {
-    const first = new Desk({ limits, strategy: quoteAround(20) }).open();
+    const first = new ToyExchange({ limits, strategy: quoteAround(20) }).open();
     shows(first, 10_000, HOUR);
     shows(first, 13_300, 60_000);
     expect(quoting(first)).toBe('price moved too far');
-    const next = new Desk({ limits, strategy: quoteAround(20), run: 8 });
+    const next = new ToyExchange({ limits, strategy: quoteAround(20), run: 8 });
     next.now = first.now + 30_000;
     const ledger = ledgerOf(textOfLedger(first.engine.ledger([])!));
     next.step({ kind: 'restore', at: next.now, orders: [], ledger });
@@ -202,11 +202,11 @@ describe('the window after a restart', () => {
   });
 
   test('of the ledger survives a run that does not limit price moves', () => {
-    const first = new Desk({ limits, strategy: quoteAround(20) }).open();
+    const first = new ToyExchange({ limits, strategy: quoteAround(20) }).open();
     shows(first, 10_000, HOUR);
     shows(first, 13_300, 60_000);
-    const continued = (from: Desk, run: number, runLimits: never): Desk => {
-      const next = new Desk({ limits: runLimits, strategy: quoteAround(20), run });
+    const continued = (from: ToyExchange, run: number, runLimits: never): ToyExchange => {
+      const next = new ToyExchange({ limits: runLimits, strategy: quoteAround(20), run });
       next.now = from.now + 30_000;
       const ledger = ledgerOf(textOfLedger(from.engine.ledger([])!));
       next.step({ kind: 'restore', at: next.now, orders: [], ledger });
@@ -265,13 +265,13 @@ const limits = {
 const narrow = { ...(limits as object), priceMove: { bps: 1_000, windowMs: 60_000 } } as never;
 
 /** Shows a mid price, in ticks, for at least `ms`. */
-function shows(desk: Desk, mid: number, ms: number): void {
-  desk.bids = [[mid - 10, 50]];
-  desk.asks = [[mid + 10, 50]];
-  desk.rounds(Math.ceil(ms / 3_000), 3_000);
+function shows(toy: ToyExchange, mid: number, ms: number): void {
+  toy.bids = [[mid - 10, 50]];
+  toy.asks = [[mid + 10, 50]];
+  toy.rounds(Math.ceil(ms / 3_000), 3_000);
 }
 
-const quoting = (desk: Desk): string | null => desk.engine.book.snapshot(desk.now).quoting;
+const quoting = (toy: ToyExchange): string | null => toy.engine.book.snapshot(toy.now).quoting;
 
 describe('a book that is driven', () => {
   test('up by 33% in steps of 1% per minute has no quote far from the past price, and the bot pauses with both prices', () => {
@@ -279,25 +279,25 @@ describe('a book that is driven', () => {
     const onNews = (news: EngineNews): void => {
       if (news.kind === 'quoting' && news.reason !== null) said.push(`${news.reason}: ${news.why ?? ''}`);
     };
-    const desk = new Desk({ limits, strategy: quoteAround(20), onNews }).open();
-    shows(desk, 10_000, HOUR);
-    expect(quoting(desk)).toBeNull();
+    const toy = new ToyExchange({ limits, strategy: quoteAround(20), onNews }).open();
+    shows(toy, 10_000, HOUR);
+    expect(quoting(toy)).toBeNull();
     let mid = 10_000;
     for (let minute = 1; mid < 13_300; minute++) {
       mid = Math.round(mid * 1.01);
-      shows(desk, mid, 60_000);
+      shows(toy, mid, 60_000);
     }
-    expect(quoting(desk)).toBe('price moved too far');
-    expect(desk.live).toEqual([]);
-    expect(Math.max(...desk.places().map(({ price }) => price))).toBeLessThanOrEqual(11_000);
+    expect(quoting(toy)).toBe('price moved too far');
+    expect(toy.live).toEqual([]);
+    expect(Math.max(...toy.places().map(({ price }) => price))).toBeLessThanOrEqual(11_000);
     expect(said).toEqual([
       'price moved too far: the mid price 11045 is 1045.0 bps from 10000, the median of the last 60 min, but limits.priceMove.bps is 1000',
     ]);
-    expect(desk.engine.book.snapshot(desk.now)).toMatchObject({
+    expect(toy.engine.book.snapshot(toy.now)).toMatchObject({
       regime: { regime: 'paused', why: 'price moved too far' },
       waitsFor: expect.stringContaining('the median of the last 60 min') as string,
     });
-    expect(desk.engine.book.limitUses(desk.now)).toContainEqual(
+    expect(toy.engine.book.limitUses(toy.now)).toContainEqual(
       expect.objectContaining({ limit: 'priceMove', currency: null, max: 1_000 }),
     );
   });
@@ -306,16 +306,16 @@ describe('a book that is driven', () => {
     ['down', 8_900],
     ['up', 11_100],
   ])('%s is quoted again when the price returns, and when the median has followed', (_, far) => {
-    const desk = new Desk({ limits, strategy: quoteAround(20) }).open();
-    shows(desk, 10_000, HOUR);
-    shows(desk, far, 60_000);
-    expect([quoting(desk), desk.live]).toEqual(['price moved too far', []]);
-    shows(desk, 10_000, 4_000);
-    expect([quoting(desk), desk.live.length]).toEqual([null, 2]);
-    shows(desk, far, HOUR / 2 - 120_000);
-    expect(quoting(desk)).toBe('price moved too far');
-    shows(desk, far, 240_000);
-    expect([quoting(desk), desk.live.length]).toEqual([null, 2]);
+    const toy = new ToyExchange({ limits, strategy: quoteAround(20) }).open();
+    shows(toy, 10_000, HOUR);
+    shows(toy, far, 60_000);
+    expect([quoting(toy), toy.live]).toEqual(['price moved too far', []]);
+    shows(toy, 10_000, 4_000);
+    expect([quoting(toy), toy.live.length]).toEqual([null, 2]);
+    shows(toy, far, HOUR / 2 - 120_000);
+    expect(quoting(toy)).toBe('price moved too far');
+    shows(toy, far, 240_000);
+    expect([quoting(toy), toy.live.length]).toEqual([null, 2]);
   });
 
   test('is not hedged through the book', () => {
@@ -323,42 +323,42 @@ describe('a book that is driven', () => {
     const onNews = (news: EngineNews): void => {
       if (news.kind === 'not taken') refused.push(`${news.id}: ${news.why}`);
     };
-    const desk = new Desk({ limits, strategy: quoteAround(20), onNews }).open();
-    shows(desk, 10_000, HOUR);
-    desk.fill(desk.live.find(({ side }) => side === 'buy')!.id, 10);
-    shows(desk, 10_000, 4_000);
+    const toy = new ToyExchange({ limits, strategy: quoteAround(20), onNews }).open();
+    shows(toy, 10_000, HOUR);
+    toy.fill(toy.live.find(({ side }) => side === 'buy')!.id, 10);
+    shows(toy, 10_000, 4_000);
     const take = (id: string, side: Side, price: number): void => {
-      const of = { side, price: price as Price, amount: 5 as Amount, until: desk.now + 5_000 };
-      desk.step({ kind: 'take', at: desk.now, id, ...of });
+      const of = { side, price: price as Price, amount: 5 as Amount, until: toy.now + 5_000 };
+      toy.step({ kind: 'take', at: toy.now, id, ...of });
     };
-    shows(desk, 9_050, 4_000);
+    shows(toy, 9_050, 4_000);
     take('mm-7-t1', 'sell', 8_999);
-    shows(desk, 8_900, 4_000);
+    shows(toy, 8_900, 4_000);
     take('mm-7-t2', 'sell', 8_890);
     expect(refused).toEqual(['mm-7-t1: price too far from past prices', 'mm-7-t2: price moved too far']);
-    shows(desk, 9_050, 4_000);
+    shows(toy, 9_050, 4_000);
     take('mm-7-t3', 'sell', 9_000);
-    desk.rounds(3);
+    toy.rounds(3);
     expect(refused).toHaveLength(2);
-    expect(desk.places().filter(({ takes }) => takes)).toHaveLength(1);
+    expect(toy.places().filter(({ takes }) => takes)).toHaveLength(1);
   });
 
   test('shows no order beyond the limit, whatever its prices', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -700, max: 700 }), { minLength: 5, maxLength: 60 }), moves => {
-        const desk = new Desk({ limits: narrow, strategy: quoteAround(20, 300) }).open();
+        const toy = new ToyExchange({ limits: narrow, strategy: quoteAround(20, 300) }).open();
         const seen: number[] = [];
         let mid = 10_000;
         for (const move of moves) {
           mid = Math.max(5_000, mid + move);
-          const placed = desk.places().length;
-          shows(desk, mid, 2_000);
+          const placed = toy.places().length;
+          shows(toy, mid, 2_000);
           seen.push(mid);
-          const past = desk.engine.book.riskContext(desk.now).pastPrice / 2;
+          const past = toy.engine.book.riskContext(toy.now).pastPrice / 2;
           expect(seen).toContain(past);
-          for (const { price } of desk.places().slice(placed))
+          for (const { price } of toy.places().slice(placed))
             expect(Math.abs(price - past) / past).toBeLessThanOrEqual(0.1 + 1e-9);
-          expect(quoting(desk) === 'price moved too far').toBe(Math.abs(mid - past) * 10 > past);
+          expect(quoting(toy) === 'price moved too far').toBe(Math.abs(mid - past) * 10 > past);
         }
       }),
       runsOf(500, 25),

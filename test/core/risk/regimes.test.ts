@@ -14,7 +14,7 @@ import {
   type RegimeState,
   type Side,
 } from '../../../src/core/index.ts';
-import { Desk, quoteAround, type Fate } from '../desk.ts';
+import { ToyExchange, quoteAround, type Fate } from '../toyExchange.ts';
 import { between } from '../../draws.ts';
 
 const RULES = { leaveShare: 0.8, calmMs: 1_000 };
@@ -291,30 +291,30 @@ describe('an engine that may only reduce', () => {
     );
     fc.assert(
       fc.property(fates, turns, fc.integer({ min: -40, max: 40 }), (of, life, bought) => {
-        const desk = new Desk({ strategy: quoteAround(2, 5, 9), tolerance: open }).open().round();
+        const toy = new ToyExchange({ strategy: quoteAround(2, 5, 9), tolerance: open }).open().round();
         const side: Side = bought > 0 ? 'buy' : 'sell';
         for (let n = 0; n < Math.abs(bought); n += 5) {
-          const order = desk.live.find(one => one.side === side);
-          if (order) desk.fill(order.id, Math.min(5, Math.abs(bought) - n));
-          desk.round();
+          const order = toy.live.find(one => one.side === side);
+          if (order) toy.fill(order.id, Math.min(5, Math.abs(bought) - n));
+          toy.round();
         }
-        desk.step({ kind: 'reduce', at: desk.now, reason: 'looking at it' });
+        toy.step({ kind: 'reduce', at: toy.now, reason: 'looking at it' });
         const left = [...of];
-        desk.fateOfPlace = () => left.pop() ?? 'done';
+        toy.fateOfPlace = () => left.pop() ?? 'done';
         for (const { fill, cancels, move } of life) {
-          desk.fateOfCancel = () => (cancels ? 'done' : 'lost');
-          const any = desk.live[Math.abs(move) % Math.max(1, desk.live.length)];
-          if (fill !== null && any) desk.fill(any.id, fill);
-          const before = desk.places().length;
-          desk.round();
-          const { position } = positionOf(desk);
-          for (const place of desk.places().slice(before)) {
+          toy.fateOfCancel = () => (cancels ? 'done' : 'lost');
+          const any = toy.live[Math.abs(move) % Math.max(1, toy.live.length)];
+          if (fill !== null && any) toy.fill(any.id, fill);
+          const before = toy.places().length;
+          toy.round();
+          const { position } = positionOf(toy);
+          for (const place of toy.places().slice(before)) {
             expect(place.side).toBe(position > 0 ? 'sell' : 'buy');
           }
           // What still counts and was placed since is never more than there is to close.
           const [bids, asks] = (['buy', 'sell'] as const).map(one =>
-            desk.engine.book.unfinished
-              .filter(order => order.side === one && isNew(order.id, desk, before))
+            toy.engine.book.unfinished
+              .filter(order => order.side === one && isNew(order.id, toy, before))
               .reduce((lots, order) => lots + remaining(order), 0),
           ) as [number, number];
           expect(asks).toBeLessThanOrEqual(Math.max(0, position));
@@ -327,71 +327,71 @@ describe('an engine that may only reduce', () => {
 
   it('goes on when a person resumes, and says each change', () => {
     const news: EngineNews[] = [];
-    const desk = new Desk({ onNews: one => news.push(one) }).open().round();
-    desk.step({ kind: 'reduce', at: desk.now, reason: 'looking at it' });
-    desk.rounds(3);
-    expect(desk.live).toEqual([]);
-    expect(desk.engine.book.snapshot(desk.now).regime).toMatchObject({ regime: 'reduce only', why: 'looking at it' });
-    desk.step({ kind: 'resume', at: desk.now });
-    desk.open().rounds(3);
-    expect(desk.live).toHaveLength(2);
+    const toy = new ToyExchange({ onNews: one => news.push(one) }).open().round();
+    toy.step({ kind: 'reduce', at: toy.now, reason: 'looking at it' });
+    toy.rounds(3);
+    expect(toy.live).toEqual([]);
+    expect(toy.engine.book.snapshot(toy.now).regime).toMatchObject({ regime: 'reduce only', why: 'looking at it' });
+    toy.step({ kind: 'resume', at: toy.now });
+    toy.open().rounds(3);
+    expect(toy.live).toHaveLength(2);
     const regimes = news.flatMap(one => (one.kind === 'regime' ? [one.to.regime] : []));
     expect(regimes).toEqual(['normal', 'reduce only', 'normal', 'paused', 'normal']);
   });
 
   it('does so by itself near its limit, until there is room again', () => {
-    const desk = new Desk({
+    const toy = new ToyExchange({
       strategy: quoteAround(2),
       regimes: ruled({ reduceOnly: { positionShare: 0.5 } }),
     }).open();
-    desk.round();
+    toy.round();
     for (let n = 0; n < 5; n++) {
-      const bid = desk.live.find(({ side }) => side === 'buy');
-      if (bid) desk.fill(bid.id, 10);
-      desk.rounds(20);
+      const bid = toy.live.find(({ side }) => side === 'buy');
+      if (bid) toy.fill(bid.id, 10);
+      toy.rounds(20);
     }
-    expect(desk.engine.book.snapshot(desk.now).regime).toMatchObject({ regime: 'reduce only' });
-    expect([desk.prices('buy').length, desk.prices('sell').length]).toEqual([0, 1]);
-    desk.fill(desk.live[0]!.id, 10);
-    desk.rounds(20);
-    expect(desk.engine.book.snapshot(desk.now).regime.regime).toBe('reduce only');
-    desk.fill(desk.live[0]!.id, 10);
-    desk.rounds(20);
-    expect(desk.engine.book.snapshot(desk.now).regime.regime).toBe('normal');
-    expect(desk.prices('buy')).toHaveLength(1);
+    expect(toy.engine.book.snapshot(toy.now).regime).toMatchObject({ regime: 'reduce only' });
+    expect([toy.prices('buy').length, toy.prices('sell').length]).toEqual([0, 1]);
+    toy.fill(toy.live[0]!.id, 10);
+    toy.rounds(20);
+    expect(toy.engine.book.snapshot(toy.now).regime.regime).toBe('reduce only');
+    toy.fill(toy.live[0]!.id, 10);
+    toy.rounds(20);
+    expect(toy.engine.book.snapshot(toy.now).regime.regime).toBe('normal');
+    expect(toy.prices('buy')).toHaveLength(1);
   });
 });
 
 describe('an engine with a rule for wide markets', () => {
-  it.each<readonly [string, NonNullable<RegimeRules['wide']>, (desk: Desk) => void]>([
-    ['the market is wide', { factor: 3, marketSpreadBps: 300 }, desk => void (desk.asks = [[1_030, 50]])],
-    ['the book is thin', { factor: 3, thin: { lots: 20, withinBps: 200 } }, desk => void (desk.bids = [[990, 5]])],
+  it.each<readonly [string, NonNullable<RegimeRules['wide']>, (toy: ToyExchange) => void]>([
+    ['the market is wide', { factor: 3, marketSpreadBps: 300 }, toy => void (toy.asks = [[1_030, 50]])],
+    ['the book is thin', { factor: 3, thin: { lots: 20, withinBps: 200 } }, toy => void (toy.bids = [[990, 5]])],
     [
       'the price moves fast',
       { factor: 3, volatility: { bps: 500, memoryMs: 20_000 } },
-      desk => void ((desk.bids = [[1_040, 50]]), (desk.asks = [[1_060, 50]])),
+      toy => void ((toy.bids = [[1_040, 50]]), (toy.asks = [[1_060, 50]])),
     ],
   ])('quotes wide when %s, and as before when it is calm', (why, wide, storm) => {
-    const desk = new Desk({ regimes: ruled({ wide }) }).open().rounds(15);
-    expect(desk.engine.book.snapshot(desk.now).regime.regime).toBe('normal');
-    const [bids, asks] = [desk.bids, desk.asks];
-    storm(desk);
-    desk.rounds(15);
-    expect(desk.engine.book.snapshot(desk.now).regime).toMatchObject({ regime: 'wide', why });
-    expect(desk.prices('sell')[0]! - desk.prices('buy')[0]!).toBeGreaterThanOrEqual(12);
-    [desk.bids, desk.asks] = [bids, asks];
-    desk.rounds(900);
-    expect(desk.engine.book.snapshot(desk.now).regime.regime).toBe('normal');
-    expect(desk.prices('sell')[0]! - desk.prices('buy')[0]!).toBe(4);
-    expect(desk.engine.book.snapshot(desk.now).regimes.wide).toBe(1);
+    const toy = new ToyExchange({ regimes: ruled({ wide }) }).open().rounds(15);
+    expect(toy.engine.book.snapshot(toy.now).regime.regime).toBe('normal');
+    const [bids, asks] = [toy.bids, toy.asks];
+    storm(toy);
+    toy.rounds(15);
+    expect(toy.engine.book.snapshot(toy.now).regime).toMatchObject({ regime: 'wide', why });
+    expect(toy.prices('sell')[0]! - toy.prices('buy')[0]!).toBeGreaterThanOrEqual(12);
+    [toy.bids, toy.asks] = [bids, asks];
+    toy.rounds(900);
+    expect(toy.engine.book.snapshot(toy.now).regime.regime).toBe('normal');
+    expect(toy.prices('sell')[0]! - toy.prices('buy')[0]!).toBe(4);
+    expect(toy.engine.book.snapshot(toy.now).regimes.wide).toBe(1);
   });
 });
 
-const positionOf = (desk: Desk): { position: number } => ({
-  position: Number(desk.engine.book.snapshot(desk.now).booked.inventory / 10n ** 18n),
+const positionOf = (toy: ToyExchange): { position: number } => ({
+  position: Number(toy.engine.book.snapshot(toy.now).booked.inventory / 10n ** 18n),
 });
-const isNew = (id: string, desk: Desk, before: number): boolean =>
-  desk
+const isNew = (id: string, toy: ToyExchange, before: number): boolean =>
+  toy
     .places()
     .slice(before)
     .some(place => place.id === id);

@@ -19,7 +19,7 @@ import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { Reads } from '../../../src/live/account/reads.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { isFailed } from '../../../src/live/failedRequest.ts';
-import { Desk, PATIENCE } from '../../core/desk.ts';
+import { ToyExchange, PATIENCE } from '../../core/toyExchange.ts';
 import { runsOf } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { Folders } from '../states.ts';
@@ -54,7 +54,7 @@ function readsOver(
   } = {},
 ) {
   const clock = new VirtualClock();
-  const { engine } = new Desk({ timing: { ...PATIENCE, listWaitMs } }).open();
+  const { engine } = new ToyExchange({ timing: { ...PATIENCE, listWaitMs } }).open();
   /** Currencies of which each read wanted a row. */
   const asked: unknown[] = [];
   const exchange = {

@@ -13,7 +13,7 @@ import { readFirstBalances, readRules } from '../../../src/live/loop/opening.ts'
 import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
 import { judgmentBy } from '../../../src/live/unreadableRows.ts';
 import { VENUES } from '../../../src/wiring/venueRegistry.ts';
-import { PATIENCE } from '../../core/desk.ts';
+import { PATIENCE } from '../../core/toyExchange.ts';
 import { binanceThere, embeddedThere, krakenThere, type There } from '../../hedge/botOfTwo.ts';
 import { runsOf } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';

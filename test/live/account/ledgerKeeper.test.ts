@@ -5,7 +5,7 @@ import { HourEnds, money, VirtualClock, type HedgeRow } from '../../../src/core/
 import { HedgeHistory } from '../../../src/hedge/hedgeHistory.ts';
 import { LedgerKeeper } from '../../../src/live/account/ledgerKeeper.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
-import { Desk } from '../../core/desk.ts';
+import { ToyExchange } from '../../core/toyExchange.ts';
 import { btcMxn, plain } from '../../core/market.ts';
 
 type Kept = Parameters<Journal['keep']>[0];
@@ -32,8 +32,8 @@ test('whatever changes is what the journal has after the next call, and without 
   fc.assert(
     fc.property(fc.array(op, { minLength: 2, maxLength: 12 }), ops => {
       const clock = new VirtualClock();
-      const desk = new Desk().open().rounds(2);
-      const { engine } = desk;
+      const toy = new ToyExchange().open().rounds(2);
+      const { engine } = toy;
       const history = new HedgeHistory({ rows: [], prefix: 'h' }, { time: () => 1, step: () => undefined });
       // A full list of known lines has the same length after each new one.
       let lines: readonly string[] = ['a', 'b'];
@@ -61,20 +61,20 @@ test('whatever changes is what the journal has after the next call, and without 
         if (each.what === 'hedge begins' && !isOpen) history.begin(money(1n), {});
         if (each.what === 'hedge changes' && isOpen && 'to' in each) history.change(each.to);
         if (each.what === 'fill') {
-          const [order] = desk.live;
-          if (order) desk.fill(order.id, 1);
-          desk.round();
+          const [order] = toy.live;
+          if (order) toy.fill(order.id, 1);
+          toy.round();
         }
         if (each.what === 'transfer')
           engine.step({
             ...({
               kind: 'transfer',
-              at: desk.now,
+              at: toy.now,
               source: `fundings ${n}`,
               cause: 'deposits',
               currency: 'mxn',
             } as const),
-            ...{ amount: money(5n), occurredAt: desk.now, why: 'listed' },
+            ...{ amount: money(5n), occurredAt: toy.now, why: 'listed' },
           });
         if (each.what === 'marker') reads.taken = { ...reads.taken, marker: String(10 + n) };
         if (each.what === 'line') lines = [...lines.slice(1), `line ${n}`];

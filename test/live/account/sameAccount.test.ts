@@ -19,7 +19,7 @@ import { Reads } from '../../../src/live/account/reads.ts';
 import { isFailed, type Failed } from '../../../src/live/failedRequest.ts';
 import { readRules } from '../../../src/live/loop/opening.ts';
 import { send } from '../../../src/live/loop/sends.ts';
-import { PATIENCE } from '../../core/desk.ts';
+import { PATIENCE } from '../../core/toyExchange.ts';
 import { runsOf } from '../../many.ts';
 import { arena, type Trader } from '../../sandbox/trader.ts';
 

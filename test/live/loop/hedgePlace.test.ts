@@ -10,57 +10,57 @@ import { heldAtOtherPlaces, hedgesToContinue } from '../../../src/live/loop/hedg
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { hedgePlaceOf } from '../../../src/wiring/place.ts';
 import { plain } from '../../core/market.ts';
-import { TwoDesks } from '../../core/twoDesks.ts';
+import { TwoToyExchanges } from '../../core/twoToyExchanges.ts';
 import { applyPendingSettlements } from '../../../src/live/state/settlements.ts';
 import { heardLog } from '../../memoryLog.ts';
 import { NOW, rowOf } from '../../hedge/hedgeRows.ts';
 
 const VOLATILITY_BPS = 60;
 
-/** Setup of a run on a desk, whose rules there are those of the desk's book. */
-function setupOn(two: TwoDesks, unread: () => string | null = () => null) {
+/** Setup of a run on a toy exchange, whose rules there are those of its book. */
+function setupOn(two: TwoToyExchanges, unread: () => string | null = () => null) {
   const read = loadConfig(JSON.stringify(parse(readFileSync(shippedConfig('elsewhere'), 'utf8'))), 'my.yaml');
   if (!read.ok) throw new Error(read.errors.join('\n'));
   const shipped = hedgePlaceOf(read.config, { start: () => undefined } as never)!;
   const rules = { known: { instrument: plain, takerRate: 0 } } as never;
   const place = { ...shipped, rules, terms: { ...shipped.terms, volatilityBps: VOLATILITY_BPS } };
-  const clock = { elapsed: () => two.desk.now } as never;
-  return placeSetupOf(place, two.desk.engine, { clock, time: () => two.desk.now }, unread);
+  const clock = { elapsed: () => two.toy.now } as never;
+  return placeSetupOf(place, two.toy.engine, { clock, time: () => two.toy.now }, unread);
 }
 
-/** Lets the desk run for `rounds` of 3 s while the hedger looks each time. */
-function observes(two: TwoDesks, { observe }: ReturnType<typeof setupOn>, rounds: number): void {
+/** Lets the toy exchange run for `rounds` of 3 s while the hedger looks each time. */
+function observes(two: TwoToyExchanges, { observe }: ReturnType<typeof setupOn>, rounds: number): void {
   for (let n = 0; n < rounds; n++) {
-    two.desk.round(3_000);
+    two.toy.round(3_000);
     two.readThere();
-    const { now, engine } = two.desk;
+    const { now, engine } = two.toy;
     observe(now, hedgeInputsOf(engine, { instrument: plain, takerRate: 0, balancesAt: now }, now));
   }
 }
 
 test('a book that has one side for a while does not change the volatility, which would close hedges for hours', () => {
-  const two = new TwoDesks();
-  two.desk.open({ btc: 1e9 - 500, mxn: 1e9 });
+  const two = new TwoToyExchanges();
+  two.toy.open({ btc: 1e9 - 500, mxn: 1e9 });
   two.readThere();
   const place = setupOn(two);
   observes(two, place, 5);
   const before = place.setup.perRootSecond();
-  const { bids } = two.desk;
+  const { bids } = two.toy;
   for (const side of [[], bids, [], bids]) {
-    two.desk.bids = side;
+    two.toy.bids = side;
     observes(two, place, 2);
   }
   expect(place.setup.perRootSecond()).toBeLessThanOrEqual(before);
   // A price that does move is measured.
-  two.desk.bids = [[1_000, 50]];
-  two.desk.asks = [[1_020, 50]];
+  two.toy.bids = [[1_000, 50]];
+  two.toy.asks = [[1_020, 50]];
   observes(two, place, 2);
   expect(place.setup.perRootSecond()).toBeGreaterThan(before);
 });
 
 test('without a rate, no order there is within the maximum value', () => {
-  const two = new TwoDesks();
-  two.desk.open();
+  const two = new TwoToyExchanges();
+  two.toy.open();
   const { rate, setup } = setupOn(two);
   expect([rate(), setup.bounds.orderValueMax]).toEqual([null, 0n]);
 });
@@ -130,10 +130,10 @@ test('a run without a hedger says that a settlement was ignored only if it did n
 });
 
 test('money at an exchange that the bot no longer knows is named at the start, with the booking that ends it', () => {
-  const two = new TwoDesks();
-  two.desk.open();
+  const two = new TwoToyExchanges();
+  two.toy.open();
   two.readThere();
-  const ledger = two.desk.engine.ledger([]);
+  const ledger = two.toy.engine.ledger([]);
   const left = { ledger } as never;
   expect(heldAtOtherPlaces(left, 'binance')).toBeNull();
   expect(heldAtOtherPlaces(left, 'kraken')).toMatch(
@@ -190,8 +190,8 @@ test('the state of hedges there is that of the last one, whatever was hedged her
 });
 
 test('no hedge is sent there while the balances there are unknown', () => {
-  const two = new TwoDesks();
-  two.desk.open();
+  const two = new TwoToyExchanges();
+  two.toy.open();
   two.readThere();
   let unread: string | null = null;
   const { setup } = setupOn(two, () => unread);

@@ -13,9 +13,9 @@ import {
   type TransferEvent,
 } from '../../../src/core/index.ts';
 import { PlaceTransfers } from '../../../src/live/loop/placeTransfers.ts';
-import { Desk, PATIENCE } from '../../core/desk.ts';
+import { ToyExchange, PATIENCE } from '../../core/toyExchange.ts';
 import { plain } from '../../core/market.ts';
-import { TwoDesks } from '../../core/twoDesks.ts';
+import { TwoToyExchanges } from '../../core/twoToyExchanges.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { isMany, runsOf } from '../../many.ts';
 
@@ -28,7 +28,7 @@ type Sent = { readonly currency: Currency; readonly isOut: boolean; readonly sen
 
 /** Both accounts with their true balances, the bot, and what is on its way between them. */
 class World {
-  readonly two: TwoDesks;
+  readonly two: TwoToyExchanges;
   readonly here = new Map([
     ['btc', moneyOf('999999500')],
     ['mxn', moneyOf('1000000')],
@@ -55,7 +55,7 @@ class World {
   constructor(hasLists: boolean, fallMax = 1_000_000, isThereRead = true) {
     this.isThereRead = isThereRead;
     const ofEach = (count: number) => new Map(['btc', 'usdt'].map(currency => [currency, lots(count)]));
-    this.two = new TwoDesks({
+    this.two = new TwoToyExchanges({
       timing: { ...PATIENCE, listWaitMs: LIST_WAIT_MS },
       transfers: { feeMax: ofEach(FEE_MAX), fallMax: ofEach(fallMax), waitMs: 24 * HOUR_MS },
     });
@@ -65,37 +65,37 @@ class World {
     this.reads(4_000);
   }
 
-  get desk() {
-    return this.two.desk;
+  get toy() {
+    return this.two.toy;
   }
 
   get engine() {
-    return this.desk.engine;
+    return this.toy.engine;
   }
 
   get inventory(): Money {
-    return this.engine.book.snapshot(this.desk.now).booked.inventory;
+    return this.engine.book.snapshot(this.toy.now).booked.inventory;
   }
 
   get missing(): string | null {
-    return this.engine.book.riskContext(this.desk.now).missing;
+    return this.engine.book.riskContext(this.toy.now).missing;
   }
 
   #newTransfers(): PlaceTransfers {
     const step = (event: EngineEvent) => {
-      this.desk.step(event);
+      this.toy.step(event);
       if (event.kind !== 'transfer') return;
       this.transfers.onTransfer(event);
       // That a deposit came from outside follows from balances that the earlier bookings of a pass may have made equal.
       if (!event.source.startsWith('outside ')) this.booked++;
     };
     return new PlaceTransfers({
-      run: { clock: {} as never, time: () => this.desk.now, log: memoryLog().log, step },
+      run: { clock: {} as never, time: () => this.toy.now, log: memoryLog().log, step },
       ...{ engine: this.engine, place: 'binance', hasLists: this.hasLists, currencies: ['btc', 'usdt'] },
     });
   }
 
-  restart(was?: Parameters<TwoDesks['restart']>[2]): void {
+  restart(was?: Parameters<TwoToyExchanges['restart']>[2]): void {
     this.two.restart(++this.#run, true, was);
     this.#begins();
     this.transfers = this.#newTransfers();
@@ -106,7 +106,7 @@ class World {
     this.two.restart(++this.#run, false);
     this.#begins();
     for (let reads = 0; reads < 10; reads++) {
-      this.desk.now += 2_000;
+      this.toy.now += 2_000;
       this.#readsHere();
     }
   }
@@ -120,8 +120,8 @@ class World {
   }
 
   #begins(): void {
-    this.desk.step({ kind: 'rules', at: this.desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
-    this.desk.readPrivate();
+    this.toy.step({ kind: 'rules', at: this.toy.now, instrument: plain, makerRate: 0, takerRate: 0 });
+    this.toy.readPrivate();
   }
 
   #move(isHere: boolean, currency: Currency, by: number, listed: TransferEvent['cause'] | null = null): void {
@@ -131,10 +131,10 @@ class World {
     const cause = listed ?? (by < 0 ? 'withdrawals' : 'deposits');
     const source = `line ${++this.#lines}`;
     this.#unlisted.push(() => {
-      const at = this.desk.now;
+      const at = this.toy.now;
       const of = { source, cause, currency, amount: lots(by), occurredAt: at, why: 'listed' };
       const isBetween = this.transfers.isBetween(of);
-      this.desk.step({ kind: 'transfer', at, ...of, ...(isBetween ? { inTransit: true } : {}) });
+      this.toy.step({ kind: 'transfer', at, ...of, ...(isBetween ? { inTransit: true } : {}) });
     });
   }
 
@@ -165,7 +165,7 @@ class World {
 
   /** The operator resumes, which books what differs. */
   resumes(): void {
-    this.desk.step({ kind: 'resume', at: this.desk.now });
+    this.toy.step({ kind: 'resume', at: this.toy.now });
   }
 
   /** The operator books a departure, which no list announced. */
@@ -174,11 +174,11 @@ class World {
   }
 
   books(currency: string, by: number, isInTransit = false): void {
-    const at = this.desk.now;
+    const at = this.toy.now;
     const of = { cause: 'adjustments', currency, amount: lots(by) } as const;
     const source = `adjust ${++this.#lines}`;
     const why = 'ann: sent to the other exchange';
-    this.desk.step({
+    this.toy.step({
       ...{ kind: 'transfer', at, source, ...of, occurredAt: at, why },
       ...(isInTransit ? { inTransit: true } : {}),
     });
@@ -191,7 +191,7 @@ class World {
   /** Reads of both accounts each 2 s, and of the lists a little later. */
   reads(ms: number): void {
     for (let passed = 0; passed < ms; passed += 2_000) {
-      this.desk.now += 2_000;
+      this.toy.now += 2_000;
       this.#readsHere();
       if (this.isListing) for (const line of this.#unlisted.splice(0)) line();
       if (this.isThereRead) {
@@ -207,12 +207,12 @@ class World {
   }
 
   #readsHere(): void {
-    const { now } = this.desk;
+    const { now } = this.toy;
     const balances = [...this.here].map(([currency, sum]) => {
       const total = textOfMoney(sum);
       return { currency, total, locked: '0', available: total };
     });
-    this.desk.step({ kind: 'balances', at: now, startedAt: now, quiet: true, balances });
+    this.toy.step({ kind: 'balances', at: now, startedAt: now, quiet: true, balances });
   }
 
   /** Both ledgers are what the accounts have. */
@@ -431,21 +431,21 @@ describe('transfers between both exchanges', () => {
   });
 
   const waitedFor = (hours: number, world: World) => {
-    world.desk.now += hours * HOUR_MS;
-    world.desk.readPrivate();
+    world.toy.now += hours * HOUR_MS;
+    world.toy.readPrivate();
     world.reads(20_000);
-    world.desk.readPrivate();
+    world.toy.readPrivate();
   };
   let bookings = 0;
   const books = (world: World, amount: string, currency = 'btc') => {
-    const at = world.desk.now;
+    const at = world.toy.now;
     const of = {
       source: `adjust ${at} ${++bookings}`,
       cause: 'adjustments',
       currency: `${currency}@transit`,
       amount: moneyOf(amount),
     } as const;
-    world.desk.step({ kind: 'transfer', at, ...of, occurredAt: at, why: 'ann: lost' });
+    world.toy.step({ kind: 'transfer', at, ...of, occurredAt: at, why: 'ann: lost' });
   };
   const sends = (sent: number, fee = 0, isOut = true): Sent => ({ currency: 'btc', isOut, sent, fee });
   const state = (world: World) => [
@@ -683,7 +683,7 @@ describe('transfers between both exchanges', () => {
       world.reads(20_000);
       waitedFor(20, world);
       expect([world.missing, ...state(world)]).toEqual([null, '0', ['20']]);
-      const { inTransit } = world.engine.book.snapshot(world.desk.now).elsewhere!;
+      const { inTransit } = world.engine.book.snapshot(world.toy.now).elsewhere!;
       expect(inTransit).toEqual({ base: lots(20), quote: lots(0) });
       world.restart();
       world.sends(sends(7));
@@ -837,15 +837,15 @@ describe('transfers between both exchanges', () => {
         world.reads(20_000);
         const balances = isOut ? world.two.truth : world.here;
         balances.set('btc', money(balances.get('btc')! + lots(20 + extra)));
-        const at = world.desk.now;
-        if (isResume) world.desk.step({ kind: 'resume', at });
+        const at = world.toy.now;
+        if (isResume) world.toy.step({ kind: 'resume', at });
         else {
           const of = {
             cause: 'adjustments',
             currency: isOut ? 'btc@binance' : 'btc',
             amount: lots(20 + extra),
           } as const;
-          world.desk.step({ kind: 'transfer', at, source: 'adjust 1', ...of, occurredAt: at, why: 'ann: arrived' });
+          world.toy.step({ kind: 'transfer', at, source: 'adjust 1', ...of, occurredAt: at, why: 'ann: arrived' });
         }
         world.reads(20_000);
         expect(state(world)).toEqual([String(extra), []]);
@@ -978,12 +978,12 @@ describe('transfers between both exchanges', () => {
     const ledger = world.engine.ledger([])!;
     const { transit, ...rows } = ledger;
     expect(transit).toMatchObject([{ currency: 'btc', place: null, amount: lots(20) }]);
-    const without = new Desk({ target: 1e9 as never, run: 8 });
-    without.now = world.desk.now + 1_000;
+    const without = new ToyExchange({ target: 1e9 as never, run: 8 });
+    without.now = world.toy.now + 1_000;
     without.step({ kind: 'restore', at: without.now, orders: [], ledger });
     expect(textOfMoney(without.engine.book.snapshot(without.now).booked.inventory)).toBe('0');
     expect(without.engine.ledger([])).toMatchObject({ transit, causes: ledger.causes });
-    const later = new Desk({ target: 1e9 as never, run: 9 });
+    const later = new ToyExchange({ target: 1e9 as never, run: 9 });
     later.step({ kind: 'restore', at: without.now, orders: [], ledger: rows });
     expect(later.engine.transit.items).toMatchObject([{ currency: 'btc', place: TRANSIT, amount: lots(20) }]);
   });

@@ -14,7 +14,7 @@ import { LatchWatch } from '../../../src/live/safety/latchWatch.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { runsOf } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';
-import { PATIENCE, quoteAround } from '../../core/desk.ts';
+import { PATIENCE, quoteAround } from '../../core/toyExchange.ts';
 import { plain } from '../../core/market.ts';
 
 const BOOKS = ['btc_mxn', 'eth_mxn', 'btc_usd'] as const;

@@ -19,7 +19,7 @@ import { SleepWatch } from '../../../src/live/safety/sleepWatch.ts';
 import { Refusals } from '../../../src/live/safety/refusals.ts';
 import type { Failed } from '../../../src/live/failedRequest.ts';
 import { memoryLog } from '../../memoryLog.ts';
-import { Desk, quoteAround } from '../../core/desk.ts';
+import { ToyExchange, quoteAround } from '../../core/toyExchange.ts';
 
 const AT = 1_767_225_700_000;
 const halt = (reason: string): Halt => ({ reason, at: AT, by: 'person' });
@@ -130,20 +130,20 @@ test('the engine has what is latched after every look, whatever is set, replaced
   fc.assert(
     fc.property(fc.array(fc.array(op, { maxLength: 4 }), { maxLength: 8 }), turns => {
       const files = new Files();
-      const desk = new Desk({ strategy: quoteAround(2) }).open();
-      desk.rounds(2);
-      const { engine } = desk;
+      const toy = new ToyExchange({ strategy: quoteAround(2) }).open();
+      toy.rounds(2);
+      const { engine } = toy;
       const { log } = memoryLog();
       const events: EngineEvent[] = [];
       const run = {
         clock: new VirtualClock(),
         log,
-        time: () => desk.now,
+        time: () => toy.now,
         step: (event: EngineEvent) => {
           // A resume sets back what was lost, so it is applied only where it ends something.
           if (event.kind === 'resume') expect(engine.book.haltedBecause ?? engine.book.reducingBecause).not.toBeNull();
           events.push(event);
-          desk.step(event);
+          toy.step(event);
         },
       };
       const watch = new LatchWatch(run, engine, files.latch);
@@ -167,12 +167,12 @@ test('the engine has what is latched after every look, whatever is set, replaced
           }
           // The engine reduces by itself, which is latched as soon as the disk takes it.
           if (what === 'losses' && files.takes && engine.book.reducingBecause === null && files.resumed === null) {
-            run.step({ kind: 'reduce', at: desk.now, reason: 'losses' });
+            run.step({ kind: 'reduce', at: toy.now, reason: 'losses' });
           }
           if (what === 'no pause') files.pause = null;
           if (what === 'pause' && 'forMs' in each)
-            files.pause = pause(`pause ${++n}`, each.forMs === null ? null : desk.now + each.forMs);
-          if (what === 'passes' && 'forMs' in each) desk.now += Number(each.forMs);
+            files.pause = pause(`pause ${++n}`, each.forMs === null ? null : toy.now + each.forMs);
+          if (what === 'passes' && 'forMs' in each) toy.now += Number(each.forMs);
           if (what === 'resume in the look' && 'calls' in each)
             resumes = { calls: each.calls, act: () => files.lift() };
           if (what === 'the disk is full') files.takes = false;
@@ -202,7 +202,7 @@ test('the engine has what is latched after every look, whatever is set, replaced
         // A state that the engine found by itself is on disk as soon as the disk takes it, unless a resume is ending it.
         if (!isHalf && (files.takes || files.reduce !== null))
           expect(engine.book.reducingBecause === null).toBe(files.reduce === null);
-        const holds = files.pause !== null && !(files.pause.until !== null && files.pause.until <= desk.now);
+        const holds = files.pause !== null && !(files.pause.until !== null && files.pause.until <= toy.now);
         expect(engine.book.pausedBecause).toBe(holds ? pauseText(files.pause!) : null);
         // An expired pause is away as soon as the disk takes it.
         if (files.takes) expect(files.pause === null || holds).toBe(true);
@@ -234,15 +234,15 @@ test('the engine has what is latched after every look, whatever is set, replaced
 
 test('the resume of a broken engine waits for the next process', () => {
   const files = new Files();
-  const desk = new Desk({ strategy: quoteAround(2) }).open();
+  const toy = new ToyExchange({ strategy: quoteAround(2) }).open();
   const events: EngineEvent[] = [];
   const step = (event: EngineEvent) => {
     events.push(event);
-    desk.step(event);
+    toy.step(event);
   };
-  const run = { clock: new VirtualClock(), log: memoryLog().log, time: () => desk.now, step };
-  const watch = new LatchWatch(run, desk.engine, files.latch);
-  desk.step({ kind: 'halt', at: desk.now, reason: 'defect' });
+  const run = { clock: new VirtualClock(), log: memoryLog().log, time: () => toy.now, step };
+  const watch = new LatchWatch(run, toy.engine, files.latch);
+  toy.step({ kind: 'halt', at: toy.now, reason: 'defect' });
   files.halt = halt('defect');
   files.lift();
   watch.look(true);
@@ -393,18 +393,18 @@ describe('an order that was approved', () => {
 
 test('the resume of a hold ends nothing that comes later: losses of the next day still only close inventory', () => {
   const files = new Files();
-  const desk = new Desk({ strategy: quoteAround(2) }).open();
-  desk.rounds(2);
-  const run = { clock: new VirtualClock(), log: memoryLog().log, time: () => desk.now, step: desk.step.bind(desk) };
-  const watch = new LatchWatch(run, desk.engine, files.latch);
+  const toy = new ToyExchange({ strategy: quoteAround(2) }).open();
+  toy.rounds(2);
+  const run = { clock: new VirtualClock(), log: memoryLog().log, time: () => toy.now, step: toy.step.bind(toy) };
+  const watch = new LatchWatch(run, toy.engine, files.latch);
   watch.begin();
   files.hold = halt('sentinel: cut off');
   watch.look(false);
   files.lift();
   watch.look(false);
-  desk.step({ kind: 'reduce', at: desk.now, reason: 'losses' });
+  toy.step({ kind: 'reduce', at: toy.now, reason: 'losses' });
   watch.look(false);
-  expect(desk.engine.book.reducingBecause).toBe('losses');
+  expect(toy.engine.book.reducingBecause).toBe('losses');
   expect(files.reduce?.reason).toBe('losses');
 });
 

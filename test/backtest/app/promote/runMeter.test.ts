@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RunMeter } from '../../../../backtest/app/promote/runMeter.ts';
 import { money, signOf, type EngineEvent, type EngineNews, type Fill, type Side } from '../../../../src/core/index.ts';
-import { Desk } from '../../../core/desk.ts';
+import { ToyExchange } from '../../../core/toyExchange.ts';
 import { plain } from '../../../core/market.ts';
 import { runsOf } from '../../../many.ts';
 
@@ -46,32 +46,30 @@ test('each fill of the bot is valued at the mid price in effect a minute after i
       const seen: Seen[] = [];
       const fills: { readonly fill: Fill; readonly input: number }[] = [];
       const hear = (news: EngineNews): void => meter.hear(news);
-      const desk = new Desk({ onNews: hear });
-      desk.now = 1_700_000_000_000;
-      meter.watch(desk.engine);
-      const step = desk.engine.step.bind(desk.engine);
+      const toy = new ToyExchange({ onNews: hear });
+      toy.now = 1_700_000_000_000;
+      meter.watch(toy.engine);
+      const step = toy.engine.step.bind(toy.engine);
       let mid = Number.NaN;
-      desk.engine.step = (event: EngineEvent) => {
+      toy.engine.step = (event: EngineEvent) => {
         const commands = step(event);
         if (event.kind === 'book') {
-          const [[bid] = [], [ask] = []] = [desk.bids[0], desk.asks[0]];
+          const [[bid] = [], [ask] = []] = [toy.bids[0], toy.asks[0]];
           if (bid !== undefined && ask !== undefined) mid = (bid + ask) / 2;
         }
-        const open = desk.engine.book.liveOrders.filter(
-          ({ state }) => state === 'open' || state === 'partially filled',
-        );
+        const open = toy.engine.book.liveOrders.filter(({ state }) => state === 'open' || state === 'partially filled');
         seen.push({ at: event.at, mid, hasBoth: new Set(open.map(({ side }) => side)).size === 2 });
         meter.see(event);
         return commands;
       };
-      desk.open();
+      toy.open();
       let [price, last] = [1_000, 0];
       for (const { ms, move, empty, fill: draw } of steps) {
         price += move;
-        desk.bids = empty === 'bids' ? [] : [[price - 10, 50]];
-        desk.asks = empty === 'asks' ? [] : [[price + 10, 50]];
+        toy.bids = empty === 'bids' ? [] : [[price - 10, 50]];
+        toy.asks = empty === 'asks' ? [] : [[price + 10, 50]];
         if (draw !== null) {
-          last = Math.max(last, desk.now - draw.lateMs);
+          last = Math.max(last, toy.now - draw.lateMs);
           const fill: Fill = {
             ...{ tid: `${fills.length}`, id: draw.isOwn ? 'own' : null, oid: 'o', at: last, book: plain.symbol },
             ...{ side: draw.side, price: price as never, maker: true, feeIn: draw.feeIn },
@@ -81,7 +79,7 @@ test('each fill of the bot is valued at the mid price in effect a minute after i
           if (draw.isOwn) fills.push({ fill, input: seen.length });
           meter.hear({ kind: 'fill', fill, level: null, gain: null });
         }
-        desk.round(ms);
+        toy.round(ms);
       }
 
       const net = new Map<number, { net: number; volume: number }>();

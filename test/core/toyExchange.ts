@@ -60,7 +60,7 @@ export const PATIENCE: EngineOptions['timing'] = {
   privateStaleAfterMs: 5000,
 };
 
-export class Desk {
+export class ToyExchange {
   now = 1_000_000;
   bids: [number, number][] = [[990, 50]];
   asks: [number, number][] = [[1010, 50]];

@@ -1,4 +1,4 @@
-/** A bot with an account on another exchange: the desk of its own exchange, and the true balances there. */
+/** A bot with an account on another exchange: a toy exchange of its own, and the true balances there. */
 import {
   isAtPlace,
   money,
@@ -14,7 +14,7 @@ import {
   type TransitLimits,
 } from '../../src/core/index.ts';
 import { ledgerOf, textOfLedger } from '../../src/live/recording/ledgerText.ts';
-import { Desk } from './desk.ts';
+import { ToyExchange } from './toyExchange.ts';
 
 /** Bounds that never bind. */
 const WIDE: HedgeBounds = {
@@ -29,14 +29,14 @@ export const UNIT = 10n ** 18n;
 
 type LedgerToStore = Parameters<typeof textOfLedger>[0];
 
-type TwoDesksOptions = Partial<EngineOptions> & {
+type TwoToyExchangesOptions = Partial<EngineOptions> & {
   readonly bounds?: Partial<HedgeBounds>;
   readonly transfers?: TransitLimits;
 };
 
-/** A desk with an account there, and the true balances there. */
-export class TwoDesks {
-  desk: Desk;
+/** A toy exchange with an account on another, and the true balances there. */
+export class TwoToyExchanges {
+  toy: ToyExchange;
   readonly truth = new Map([
     ['btc', moneyOf('500')],
     ['usdt', moneyOf('90000')],
@@ -48,20 +48,20 @@ export class TwoDesks {
   /** Value of one usdt that the next reads report; `null` if unknown. */
   rate: Money | null = RATE;
 
-  constructor({ bounds = {}, transfers, ...options }: TwoDesksOptions = {}) {
+  constructor({ bounds = {}, transfers, ...options }: TwoToyExchangesOptions = {}) {
     const elsewhere = { ...ELSEWHERE, bounds: { ...WIDE, ...bounds }, ...(transfers ? { transfers } : {}) };
     this.#options = { elsewhere, target: 1e9 as never, ...options };
-    this.desk = new Desk(this.#options);
+    this.toy = new ToyExchange(this.#options);
   }
 
   readThere(quiet = true): void {
-    const { now } = this.desk;
+    const { now } = this.toy;
     const balances = [...this.truth].map(([currency, sum]) => {
       const total = textOfMoney(sum);
       return { currency, total, locked: '0', available: total };
     });
     const rate = this.rate === null ? {} : { rate: this.rate };
-    this.desk.step({ kind: 'balances', at: now, startedAt: now, quiet, balances, place: 'binance', ...rate });
+    this.toy.step({ kind: 'balances', at: now, startedAt: now, quiet, balances, place: 'binance', ...rate });
   }
 
   /** An order there for `lots`, of which the parts fill. */
@@ -77,12 +77,12 @@ export class TwoDesks {
         move('usdt', -sign * BigInt(minor) * UNIT);
         move(feeIn, -fee);
         return {
-          ...{ book: 'btc_usdt', tid: String(++this.#tid), oid: id, originId: id, createdAt: this.desk.now, side },
+          ...{ book: 'btc_usdt', tid: String(++this.#tid), oid: id, originId: id, createdAt: this.toy.now, side },
           ...{ price: String(price), major: String(part), minor: String(minor), maker: false },
           ...{ feeAmount: textOfMoney(fee), feeCurrency: feeIn },
         };
       });
-      this.desk.step({ kind: 'elsewhere', at: this.desk.now, phase: 'ended', conversion, trades, rate });
+      this.toy.step({ kind: 'elsewhere', at: this.toy.now, phase: 'ended', conversion, trades, rate });
       return trades;
     };
   }
@@ -98,7 +98,7 @@ export class TwoDesks {
     const [give, get] = side === 'sell' ? (['btc', 'usdt'] as const) : (['usdt', 'btc'] as const);
     const [gives, gets] = side === 'sell' ? [base, quote] : [quote, base];
     const conversion = { id, give: { currency: give, amount: gives }, get: { currency: get, amount: gets } };
-    this.desk.step({ kind: 'elsewhere', at: this.desk.now, phase: 'in flight', conversion });
+    this.toy.step({ kind: 'elsewhere', at: this.toy.now, phase: 'in flight', conversion });
     return conversion;
   }
 
@@ -107,31 +107,31 @@ export class TwoDesks {
    * the ledger as another version or configuration would have stored it.
    */
   restart(run = 8, isThere = true, was = (ledger: LedgerToStore): LedgerToStore => ledger): void {
-    const left = this.desk.engine.ledger([]);
+    const left = this.toy.engine.ledger([]);
     const ledger = left && ledgerOf(textOfLedger(was(left)));
-    const before = this.desk;
+    const before = this.toy;
     const { elsewhere, ...others } = this.#options;
-    this.desk = new Desk({ ...others, ...(isThere && elsewhere ? { elsewhere } : {}), run });
-    this.desk.now = before.now + 1_000;
-    this.desk.step({ kind: 'restore', at: this.desk.now, orders: [], ledger });
+    this.toy = new ToyExchange({ ...others, ...(isThere && elsewhere ? { elsewhere } : {}), run });
+    this.toy.now = before.now + 1_000;
+    this.toy.step({ kind: 'restore', at: this.toy.now, orders: [], ledger });
   }
 
   /** A deposit (above 0) or withdrawal there, with its cause known. */
   transfers(source: string, currency: string, amount: Money): void {
     this.truth.set(currency, money(this.truth.get(currency)! + amount));
-    this.desk.step({
-      ...{ kind: 'transfer', at: this.desk.now, source, why: source, occurredAt: this.desk.now, amount },
+    this.toy.step({
+      ...{ kind: 'transfer', at: this.toy.now, source, why: source, occurredAt: this.toy.now, amount },
       ...{ cause: amount > 0n ? 'deposits' : 'withdrawals', currency: `${currency}@binance` },
     });
   }
 
   get inventory(): string {
-    return textOfMoney(this.desk.engine.book.snapshot(this.desk.now).booked.inventory);
+    return textOfMoney(this.toy.engine.book.snapshot(this.toy.now).booked.inventory);
   }
 
   /** Sums of the ledger there. */
   get ledger(): Record<string, string> {
-    const { causes } = this.desk.engine.ledger([])!;
+    const { causes } = this.toy.engine.ledger([])!;
     const rows = [...causes].filter(([name]) => isAtPlace(name, 'binance'));
     return Object.fromEntries(rows.map(([name, row]) => [name.split('@')[0]!, textOfMoney(sumOfCauses(row))]));
   }
