@@ -167,8 +167,8 @@ const MANY = [
   'console/summary',
   'core/accounting/histories',
   'core/accounting/ledger',
-  'core/accounting/placeAccount',
-  'core/accounting/otherPlaces',
+  'core/accounting/elsewhereAccount',
+  'core/accounting/leftElsewhere',
   'core/accounting/transit',
   'core/engine/books',
   'core/engine/elsewhere',
@@ -248,7 +248,7 @@ const MANY = [
   'live/loop/bookStops',
   'live/loop/changedFees',
   'live/loop/lostAtStart',
-  'live/loop/placeTransfers',
+  'live/loop/elsewhereTransfers',
   'live/loop/recordingRotation',
   'live/loop/recovery',
   'live/loop/reload',
@@ -316,8 +316,8 @@ const MANY = [
   'wiring/delayedStreams',
   'wiring/inboxHearing',
   'wiring/liveBooks',
-  'wiring/place',
-  'wiring/placeNonces',
+  'wiring/elsewhereHedging',
+  'wiring/elsewhereNonces',
 ].map(name => `test/${name}.test.ts`);
 // Files that take a second or more of a core: `.ci/run` has them beside `npm test` (`npm run test:slower`), which is for every step.
 const SLOWER = [
@@ -480,7 +480,7 @@ const SLOWER = [
   'venueBoundary',
   'wiring/delayedStreams',
   'wiring/liveBooks',
-  'wiring/placeNonces',
+  'wiring/elsewhereNonces',
   'wiring/streamedVenues',
 ].map(name => `test/${name}.test.ts`);
 // ccxt in its thread on real sockets: `.ci/ccxt.sh`.

@@ -26,13 +26,13 @@ import {
   Hedger,
   hedgeInputsOf,
   isOver,
-  PlaceReads,
-  placeSetupOf,
+  ElsewhereReads,
+  elsewhereSetupOf,
   stateElsewhere,
   type HedgeRow,
   type HedgeSetup,
-  type PlaceSetup,
-  type PlaceTerms,
+  type ElsewhereRunSetup,
+  type ElsewhereHedgeTerms,
   type RateSources,
 } from '../../src/hedge/index.ts';
 import type { DeskSum } from '../../src/sandbox/index.ts';
@@ -57,7 +57,7 @@ export type HedgeOptions = {
 /** Other exchange with hedges: its name in the ledger, the terms of hedges there, and its recording. */
 export type ReplayPlaceOptions = {
   readonly name: string;
-  readonly terms: PlaceTerms;
+  readonly terms: ElsewhereHedgeTerms;
   readonly exchange: ElsewhereExchangeOptions;
 };
 
@@ -331,7 +331,7 @@ export class Hedging {
   #placeOf({ name, terms, exchange: options }: ReplayPlaceOptions): Place {
     const exchange = new ElsewhereExchange(options, this.#clock, trade => this.#executedElsewhere(trade));
     const { instrument, takerRate, streamed } = exchange;
-    const setup = placeSetupOf(
+    const setup = elsewhereSetupOf(
       { name, account: 'replay', client: exchange, rules: { known: { instrument, takerRate } }, streamed, terms },
       this.#scene.engine,
       { clock: this.#clock, time: () => this.#clock.now() },
@@ -339,7 +339,7 @@ export class Hedging {
       this.#scene.rateSources,
     );
     const { engine, step } = this.#scene;
-    const reads = new PlaceReads({
+    const reads = new ElsewhereReads({
       run: { clock: this.#clock, time: () => this.#clock.now(), log: SILENT_LOG, step },
       ...{ engine, place: { name, client: exchange }, currencies: [instrument.major, instrument.minor] },
       hedgeState: () => stateElsewhere(this.#hedger.rows),
@@ -552,8 +552,8 @@ export class Hedging {
 type Place = {
   readonly name: string;
   readonly exchange: ElsewhereExchange;
-  readonly setup: PlaceSetup;
-  readonly reads: PlaceReads;
+  readonly setup: ElsewhereRunSetup;
+  readonly reads: ElsewhereReads;
 };
 
 /** Returns the change of a currency's balance by a conversion. */

@@ -393,7 +393,7 @@ function ofStrategy<T>(strategy: StrategyConfig, key: string, check: (kind: Stra
 function hedgeProblems(config: Config): readonly Problem[] {
   const { hedge, limits, book } = config;
   if (!hedge) return [];
-  const problems: Problem[] = [...placeProblems(config)];
+  const problems: Problem[] = [...hedgeElsewhereProblems(config)];
   const demand = (holds: boolean, key: string, message: string) => {
     if (!holds) problems.push({ path: ['hedge', ...key.split('.')], message });
   };
@@ -435,7 +435,7 @@ const NO_ELSEWHERE =
  * Finds problems of hedges on the other exchange: the hedge route and its keys, the other exchange, the rate of its
  * currency.
  */
-function placeProblems({ hedge, elsewhere, exchange, reference, book, limits }: Config): readonly Problem[] {
+function hedgeElsewhereProblems({ hedge, elsewhere, exchange, reference, book, limits }: Config): readonly Problem[] {
   const isWay = hedge?.venues.includes('elsewhere') === true;
   const keys = hedge?.elsewhere;
   if (!isWay && keys === undefined) return [];

@@ -66,7 +66,7 @@ import type { RfqReferenceSetup } from '../live/market/rfqReferenceReads.ts';
 import { fairValueProblem, kindOf, withFairValue, type OwnCall } from '../../strategies/index.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
 import { accountName, type ElsewhereAccess } from './elsewhere/access.ts';
-import { placedBookOf } from './place.ts';
+import { elsewhereBookOf } from './elsewhereHedging.ts';
 import { feedOf } from './feeds.ts';
 import { recordingsSource, tapeSource } from './history/pastTradesSources.ts';
 import { venueNamed, venueOf } from './venueRegistry.ts';
@@ -338,7 +338,7 @@ function bookOptionsOf(config: Config, rules: Rules, ownCall?: OwnCall): BookOpt
   const { strategy, inventory, markouts } = config;
   const livePrice = liveSourcesOf(config)?.rules;
   const kind = kindOf(strategy, ownCall);
-  const elsewhere = placedBookOf(config, hedgeBandMax(config));
+  const elsewhere = elsewhereBookOf(config, hedgeBandMax(config));
   return {
     instrument,
     strategy: withFillSamples(

@@ -65,7 +65,7 @@ import {
 } from '../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
 import { readFittedFile, type FittedFile } from './fitted/fittedFile.ts';
-import { withoutPlace } from './place.ts';
+import { withoutElsewhere } from './elsewhereHedging.ts';
 import { UsageError } from './usageError.ts';
 import { venueOf } from './venueRegistry.ts';
 
@@ -530,7 +530,7 @@ const runsWith = (
   balances: Readonly<Record<string, string>>,
   books: readonly string[],
 ): Config => ({
-  ...withoutPlace(config),
+  ...withoutElsewhere(config),
   exchange: {
     kind: 'embedded',
     seed: 1,

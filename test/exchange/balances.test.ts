@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { textOfMoney, VirtualClock, type Money } from '../../src/core/index.ts';
 import { Bookings } from '../../src/core/accounting/bookings.ts';
-import { PlaceReads } from '../../src/hedge/placeReads.ts';
+import { ElsewhereReads } from '../../src/hedge/elsewhereReads.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { TwoToyExchanges } from '../core/twoToyExchanges.ts';
 import { memoryLog } from '../memoryLog.ts';
@@ -85,6 +85,6 @@ test('a run asks for the balances of all currencies of its ledger, at the place 
     hedgeState: () => '',
   };
   const place = { name: 'binance', client };
-  await new PlaceReads({ ...options, run, engine, place, rate: () => null } as never).read();
+  await new ElsewhereReads({ ...options, run, engine, place, rate: () => null } as never).read();
   expect(asked).toEqual([['btc', 'usdt', 'bnb']]);
 });

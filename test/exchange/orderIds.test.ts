@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { orderIdOf, ORDER_COUNTERS, type OrderIdRule, type OrderKind, type WireRequest } from '../../src/core/index.ts';
-import { assertRunFits, assertVenuesFit } from '../../src/wiring/place.ts';
+import { assertRunFits, assertVenuesFit } from '../../src/wiring/elsewhereHedging.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { runsOf } from '../many.ts';
 import { BOOKS, clientOn, endOf, listAnswer } from './everyVenue.ts';

@@ -6,7 +6,7 @@ import { check } from '../../src/app/doctor/check.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import { Secret, VirtualClock, type Outcome } from '../../src/core/index.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
-import { assertTwoAccounts, oneAccountProblem } from '../../src/wiring/place.ts';
+import { assertTwoAccounts, oneAccountProblem } from '../../src/wiring/elsewhereHedging.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { clientOn, endOf, listAnswer } from '../exchange/everyVenue.ts';
 

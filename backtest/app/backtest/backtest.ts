@@ -20,7 +20,7 @@ import type { DataFlaw, Tape } from '../../../src/tape/index.ts';
 import type { Latencies, ModelJob } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
 import type { FittedFile } from '../../../src/wiring/fitted/fittedFile.ts';
-import { withoutPlace } from '../../../src/wiring/place.ts';
+import { withoutElsewhere } from '../../../src/wiring/elsewhereHedging.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withRequests, type LatencyFlags } from './latencyFlags.ts';
 import { hedgeTapeProblem, refuseHedgeTape, requireBothAccounts, withHedgeTape } from './hedgedElsewhere.ts';
@@ -74,7 +74,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const { models, seed, latencies, latencyText, threads, files } = options;
   const { progress } = options;
   const hedge = options.hedge ?? null;
-  const config = hedge === null ? withoutPlace(options.config) : options.config;
+  const config = hedge === null ? withoutElsewhere(options.config) : options.config;
   const unsimulated = notSimulated(options.config, hedge !== null);
   const unfit = hedge && hedgeTapeProblem(config, hedge);
   refuseHedgeTape(unfit);

@@ -38,7 +38,7 @@ import { withRecordedSource } from './recordedReference.ts';
 import { StrategyFileError } from '../../../strategies/index.ts';
 import { engineOf, hedgePlanOf } from '../../../src/wiring/bot.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { placeTermsOf, withoutPlace } from '../../../src/wiring/place.ts';
+import { elsewhereTermsOf, withoutElsewhere } from '../../../src/wiring/elsewhereHedging.ts';
 import { openCsv, type CsvOutput, type CsvPaths } from './csvFiles.ts';
 
 export type Latencies = {
@@ -166,8 +166,8 @@ export function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
   const { instrument, latencies, seed } = job;
   const { otherExchange: exchange } = job;
   // Without a recording of the other exchange, a replay has no account there.
-  const config = exchange === undefined ? withoutPlace(job.config) : job.config;
-  const place = exchange && placeTermsOf(config);
+  const config = exchange === undefined ? withoutElsewhere(job.config) : job.config;
+  const place = exchange && elsewhereTermsOf(config);
   const draws = (salt: number, spec: LatencySpec) => travel(spec, randomOf(seed ^ salt));
   const setup = hedgePlanOf(config);
   return {

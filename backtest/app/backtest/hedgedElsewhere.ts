@@ -2,7 +2,7 @@
 import { moneyOf, textOfMoney, type Money } from '../../../src/core/index.ts';
 import { externalReferenceOf, type Config } from '../../../src/config.ts';
 import { KIND, midsOf, type Tape } from '../../../src/tape/index.ts';
-import { rateSourcesOf } from '../../../src/wiring/place.ts';
+import { rateSourcesOf } from '../../../src/wiring/elsewhereHedging.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { venueElsewhere } from '../../../src/wiring/venueRegistry.ts';
 import {

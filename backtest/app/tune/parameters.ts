@@ -18,7 +18,7 @@ import { ownFees } from '../backtest/backtest.ts';
 import { unsimulatedKey } from '../backtest/notSimulated.ts';
 import { IDLE_RULES, idleProblems } from '../../../src/config/idleKeys.ts';
 import { problemsOf, type Problem } from '../../../src/config/problems.ts';
-import { withoutPlace } from '../../../src/wiring/place.ts';
+import { withoutElsewhere } from '../../../src/wiring/elsewhereHedging.ts';
 import { VENUES } from '../../../src/wiring/venueRegistry.ts';
 import type { ParameterKeys, StudyKeys } from './studySchema.ts';
 
@@ -141,7 +141,7 @@ function isDropped(parameter: SpaceParameter, space: Space, parameters: Keys, ba
   if (path[0] !== 'hedge' && path[0] !== 'inventory') return false;
   for (const point of surroundings(parameter, space)) {
     const configs = configsAt(parameter, point, parameters, base);
-    if (configs === null || configs.some(config => valueIn(withoutPlace(config), path) !== undefined)) return false;
+    if (configs === null || configs.some(config => valueIn(withoutElsewhere(config), path) !== undefined)) return false;
   }
   return true;
 }

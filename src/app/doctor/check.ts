@@ -21,10 +21,15 @@ import { withoutStrategyText, type Config } from '../../config.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { CannotStart, readBookRow, readRules } from '../../live/loop/opening.ts';
-import { ofElsewhere } from '../../live/loop/placeRules.ts';
+import { ofElsewhere } from '../../live/loop/elsewhereRules.ts';
 import { clientBesideBot, clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { sourceAccessOf } from '../../wiring/feeds.ts';
-import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
+import {
+  assertTwoAccounts,
+  assertVenuesFit,
+  oneAccountProblem,
+  elsewhereClientOf,
+} from '../../wiring/elsewhereHedging.ts';
 import { venueElsewhere, venueOf } from '../../wiring/venueRegistry.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { clockProblemThere } from './elsewhere.ts';
@@ -62,7 +67,7 @@ export async function check(
   const gapThere = new ClockGap();
   const connected =
     config.hedge?.elsewhere &&
-    placeClientOf(config, venue, clock, seed, null, seen => gapThere.hear(seen, clock.now()));
+    elsewhereClientOf(config, venue, clock, seed, null, seen => gapThere.hear(seen, clock.now()));
   const there = connected && clientBesideBot(connected, { config, clock, there: venue.elsewhere! });
   const gap = new ClockGap();
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());

@@ -13,14 +13,14 @@ import type { Tape } from '../../tape/index.ts';
 import { clientBesideBot, clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
-import { venueProblems } from '../../wiring/place.ts';
+import { venueProblems } from '../../wiring/elsewhereHedging.ts';
 import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ccxtFindings } from './ccxt.ts';
 import { capitalNeeded } from './checkBooks.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
-import { checkElsewhere, clockProblemThere, openPlace, type OpenPlace } from './elsewhere.ts';
+import { checkElsewhere, clockProblemThere, openElsewhere, type OpenElsewhere } from './elsewhere.ts';
 import { encryptionFindings } from './encryption.ts';
 import { strategyFileFindings } from './ownStrategy.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
@@ -163,7 +163,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
   const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }), { config, clock });
   const stored = await storedStateOf(config, venue, clock);
-  const place = await openPlace(options, venue);
+  const place = await openElsewhere(options, venue);
   const there = place !== null && 'client' in place ? place : null;
   try {
     const problems = () => ({
@@ -222,7 +222,7 @@ async function accountFindings(
   client: VenueClient,
   venue: VenueAccess,
   stored: StoredState,
-  place: OpenPlace | null,
+  place: OpenElsewhere | null,
 ): Promise<readonly PreviewNow[]> {
   const { config, clock, tell } = options;
   const books = booksOf(config);

@@ -27,9 +27,9 @@ import {
 import type { Config } from '../../config.ts';
 import { ElsewhereDesk } from '../../hedge/index.ts';
 import { readBookRow } from '../../live/loop/opening.ts';
-import { ofElsewhere, PlaceRules } from '../../live/loop/placeRules.ts';
+import { ofElsewhere, ElsewhereRules } from '../../live/loop/elsewhereRules.ts';
 import { clientBesideBot, type VenueAccess } from '../../wiring/bot.ts';
-import { evidenceTimesOf, oneAccountProblem, placeClientOf, provenAfterMs } from '../../wiring/place.ts';
+import { evidenceTimesOf, oneAccountProblem, elsewhereClientOf, provenAfterMs } from '../../wiring/elsewhereHedging.ts';
 import { venueElsewhere } from '../../wiring/venueRegistry.ts';
 import { keyFindings } from './account.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
@@ -64,7 +64,7 @@ type Place = {
  * Client of the other exchange, after a public read. All checks share this client, because with several clients more
  * nonces would be rejected.
  */
-export type OpenPlace = {
+export type OpenElsewhere = {
   readonly client: VenueClient;
   /** Measured difference between the clocks of this machine and of the other exchange. */
   readonly gap: ClockGap;
@@ -74,16 +74,16 @@ export type OpenPlace = {
  * Reads a public list of the other exchange, whose answer shows the time of that exchange. Returns the error if the
  * list cannot be read, and `null` if the bot does not hedge there. The caller closes the client.
  */
-export async function openPlace(
+export async function openElsewhere(
   { config, clock, seed }: Pick<Asking, 'config' | 'clock' | 'seed'>,
   venue: VenueAccess,
-): Promise<OpenPlace | { readonly error: unknown } | null> {
+): Promise<OpenElsewhere | { readonly error: unknown } | null> {
   const { elsewhere, hedge } = config;
   if (elsewhere === undefined || hedge?.elsewhere === undefined) return null;
   const gap = new ClockGap();
   let client: VenueClient | undefined;
   try {
-    const connected = placeClientOf(config, venue, clock, seed, null, seen => gap.hear(seen, clock.now()));
+    const connected = elsewhereClientOf(config, venue, clock, seed, null, seen => gap.hear(seen, clock.now()));
     if (connected === undefined) return null;
     client = connected;
     await ofElsewhere(venueElsewhere(elsewhere).name, () => readBookRow(connected, elsewhere.book));
@@ -114,7 +114,7 @@ export async function checkElsewhere(
   {
     place,
     clockProblem,
-  }: { readonly place: Awaited<ReturnType<typeof openPlace>>; readonly clockProblem: string | null },
+  }: { readonly place: Awaited<ReturnType<typeof openElsewhere>>; readonly clockProblem: string | null },
 ): Promise<void> {
   const { config, tell } = asking;
   const { elsewhere } = config;
@@ -134,7 +134,7 @@ export async function checkElsewhere(
           'try one order with puntas doctor --order --yes',
         ),
       );
-    const rules = new PlaceRules(client, name, elsewhere.book);
+    const rules = new ElsewhereRules(client, name, elsewhere.book);
     await rules.open();
     const { instrument, takerRate } = rules.known;
     tell(pass(CHECK, `${name} lists ${elsewhere.book}, taker fee ${ratePercent(takerRate)}`));

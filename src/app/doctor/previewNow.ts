@@ -33,7 +33,7 @@ import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import { historyOf } from '../../live/loop/history.ts';
 import { engineOf, pastTradesOf, referenceOf, type VenueAccess } from '../../wiring/bot.ts';
-import { placeNameOf, rateSourcesOf, withoutPlace } from '../../wiring/place.ts';
+import { elsewhereNameOf, rateSourcesOf, withoutElsewhere } from '../../wiring/elsewhereHedging.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
 import { smallestUntilOf } from '../untried/untried.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -117,7 +117,7 @@ export async function balancesThere(
   clock: Clock,
 ): Promise<BalancesThere> {
   if (elsewhere === undefined) throw new Error('expected the section `elsewhere` in the configuration, found none');
-  const place = placeNameOf(elsewhere);
+  const place = elsewhereNameOf(elsewhere);
   const startedAt = clock.now();
   const read = await client.balances();
   if (read.kind !== 'done') throw unreadThere(place, read);
@@ -159,7 +159,7 @@ export async function previewNow(
   const left = isWhole && stored !== null && !('unreadable' in stored) ? stored : null;
   try {
     const time = () => clock.now();
-    const whole = withoutBasis(there === null ? withoutPlace(config) : config);
+    const whole = withoutBasis(there === null ? withoutElsewhere(config) : config);
     const engine = engineOf(whole, rules, 0, undefined, false, [], limitedCall);
     const opening = await readOpening(client, time);
     const reads =

@@ -21,13 +21,13 @@ import type { Config } from '../../config.ts';
 import { conversionOf, mayStillExecute } from '../../hedge/index.ts';
 import type { Log } from '../../live/log.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
-import { PlaceTransfers } from '../../live/loop/placeTransfers.ts';
+import { ElsewhereTransfers } from '../../live/loop/elsewhereTransfers.ts';
 import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import { leftoversOf, type Leftovers } from '../../live/state/journal.ts';
 import { inUnitsOf } from '../../live/state/unitConversion.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { accountName } from '../../wiring/elsewhere/access.ts';
-import { placeNameOf } from '../../wiring/place.ts';
+import { elsewhereNameOf } from '../../wiring/elsewhereHedging.ts';
 import { ownerOf } from '../run/ownState.ts';
 
 /** State of this bot; `null` if a run would open a new ledger. `unreadable` is the error if the state cannot be read. */
@@ -57,7 +57,7 @@ export function uncountedIn({ state, book, elsewhere, hedge }: Config, stored: S
     const text = `any amounts on other exchanges (the ledger of ${state.dir} is unreadable: ${stored.unreadable})`;
     return [{ text, remedy: 'run puntas doctor again' }];
   }
-  const own = hedge?.elsewhere === undefined || elsewhere === undefined ? null : placeNameOf(elsewhere);
+  const own = hedge?.elsewhere === undefined || elsewhere === undefined ? null : elsewhereNameOf(elsewhere);
   return [...(stored.ledger?.causes ?? [])].flatMap(([name, causes]) => {
     const [currency, place, amount] = [tickerInName(name), placeInName(name), sumOfCauses(causes)];
     if (place === null || amount === 0n || currency !== pairOf(book)[0]) return [];
@@ -103,12 +103,12 @@ function transfersBetween(
   engine: Engine,
   { elsewhere }: Pick<Config, 'elsewhere'>,
   driver: Driver,
-): PlaceTransfers | null {
+): ElsewhereTransfers | null {
   if (elsewhere === undefined || engine.elsewhere === null) return null;
   const run = { ...driver, step: (event: EngineEvent) => void engine.step(event) };
   // The own exchange counts as one without transfer lists: a run finds the arrival in the list, and books the same.
-  return new PlaceTransfers({
-    ...{ run, engine, hasLists: false, place: placeNameOf(elsewhere), currencies: pairOf(elsewhere.book) },
+  return new ElsewhereTransfers({
+    ...{ run, engine, hasLists: false, place: elsewhereNameOf(elsewhere), currencies: pairOf(elsewhere.book) },
   });
 }
 

@@ -27,7 +27,7 @@ import { BotProcess } from '../run/botProcess.ts';
 import type { Summary } from '../../messages/summary.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
-import { withoutPlace } from '../../wiring/place.ts';
+import { withoutElsewhere } from '../../wiring/elsewhereHedging.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
@@ -182,7 +182,7 @@ function trialConfig(config: Config, { instrument, side, lots, others }: TrialPl
   }));
   return asTrialOrder(
     {
-      ...withoutPlace(configOfBooks(books)),
+      ...withoutElsewhere(configOfBooks(books)),
       metrics: { host: '127.0.0.1', port: 0, allowedHosts: [] },
       ...{ hedge: undefined, rfqReference: undefined, webhooks: undefined, alerts: undefined },
       ...{ jointInventory: undefined, crossRates: undefined },

@@ -19,7 +19,7 @@ import {
 } from '../../core/index.ts';
 import { recordedConfig } from '../../config.ts';
 import { outcomeFromBalances, conversionOf, mayStillExecute, type StatedExecution } from '../../hedge/index.ts';
-import { SETTLED_AFTER_MS } from '../../live/loop/hedgePlace.ts';
+import { SETTLED_AFTER_MS } from '../../live/loop/elsewhereHedging.ts';
 import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';

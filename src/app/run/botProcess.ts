@@ -51,12 +51,12 @@ import {
   assertRunFits,
   assertTwoAccounts,
   assertVenuesFit,
-  hedgePlaceOf,
+  elsewhereHedgingOf,
   oneAccountProblem,
-  placeSideOf,
+  elsewhereSideOf,
   venuesOfOrders,
-  type PlaceSide,
-} from '../../wiring/place.ts';
+  type ElsewhereSide,
+} from '../../wiring/elsewhereHedging.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { assertTried, refuseUntried, smallestUntilOf } from '../untried/untried.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
@@ -109,7 +109,7 @@ export class BotProcess {
   readonly #heartbeat: ReturnType<typeof heartbeatIn>;
   readonly #client: VenueClient;
   /** Other exchange; `undefined` if the bot has no access to it. */
-  readonly #elsewhere: PlaceSide | undefined;
+  readonly #elsewhere: ElsewhereSide | undefined;
   /** Differences between the clocks of this machine and of both exchanges, from the answers to the first requests. */
   readonly #gaps = { here: new ClockGap(), there: new ClockGap() };
   /** Totals of each book that this process has quoted, by symbol. */
@@ -194,7 +194,7 @@ export class BotProcess {
       },
     });
     ends.push(() => this.#client.close());
-    this.#elsewhere = placeSideOf(config, venue, clock, seed, journal, seen => {
+    this.#elsewhere = elsewhereSideOf(config, venue, clock, seed, journal, seen => {
       const { endpoint, outcome, ms } = seen;
       this.#gaps.there.hear(seen, clock.now());
       this.#requests++;
@@ -387,7 +387,7 @@ export class BotProcess {
         reference: newReference(config),
         newLivePrices: livePricesOf(config, { ...sourceAccessOf(venue, client), streamOf }, clock, seed),
         pastTrades: pastTradesOf(config, venue),
-        ...{ hedge, rfqReference, place: hedgePlaceOf(config, this.#elsewhere) },
+        ...{ hedge, rfqReference, place: elsewhereHedgingOf(config, this.#elsewhere) },
       },
       timing: config.timing,
       sharedReads: sharedReadsOf(booksOf(config)),

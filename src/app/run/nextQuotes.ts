@@ -30,7 +30,7 @@ import type { CompleteTrades } from '../../live/market/pastTrades.ts';
 import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
-import { placeNameOf } from '../../wiring/place.ts';
+import { elsewhereNameOf } from '../../wiring/elsewhereHedging.ts';
 import type { OwnCall } from '../../../strategies/index.ts';
 
 /** Public trades that are complete since a time. */
@@ -120,7 +120,7 @@ export function nextPreviews(
     balances: [...countedBalances(running, at), ...balances],
   });
   if (config.elsewhere !== undefined && running.elsewhere !== null && engine.elsewhere !== null) {
-    const place = placeNameOf(config.elsewhere);
+    const place = elsewhereNameOf(config.elsewhere);
     const placed = [...running.elsewhere.view.totals].map(([name, total]) => {
       const all = textOfMoney(total);
       return { currency: name.slice(0, name.indexOf('@')), total: all, available: all, locked: '0' };

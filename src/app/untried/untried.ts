@@ -8,7 +8,7 @@ import { claimStateDir } from '../../live/files/stateDir.ts';
 import { Mailbox, sentenceOfRefusal } from '../../live/mailbox/mailbox.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import type { Leftovers } from '../../live/state/journal.ts';
-import { SMALLEST_UNTIL } from '../../wiring/place.ts';
+import { SMALLEST_UNTIL } from '../../wiring/elsewhereHedging.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { venueNamed } from '../../wiring/venueRegistry.ts';
 import { accountName, type ElsewhereAccess } from '../../wiring/elsewhere/access.ts';

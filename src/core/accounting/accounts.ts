@@ -5,9 +5,14 @@
 import type { AccountLedger, BalancesEvent, ConversionEvent, ElsewhereEvent, TransferEvent } from './accountEvents.ts';
 import type { Booked, FillOf } from './bookings.ts';
 import type { LedgerEntry } from './ledger.ts';
-import { OtherPlaces } from './otherPlaces.ts';
-import { placeInName, splitPlaces, tickerInName, withRows } from './place.ts';
-import { PlaceAccount, type PlacedBook, type PlacedChange, type PlaceLimits } from './placeAccount.ts';
+import { LeftElsewhere } from './leftElsewhere.ts';
+import { placeInName, splitPlaces, tickerInName, withRows } from './placeNames.ts';
+import {
+  ElsewhereAccount,
+  type ElsewhereBook,
+  type ElsewhereChange,
+  type ElsewhereLimits,
+} from './elsewhereAccount.ts';
 import { TradingAccount, type AccountDelays, type AccountView } from './tradingAccount.ts';
 import { Transit, type TransitLimits, type TransitState } from './transit.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -16,21 +21,21 @@ import type { OwnTrade } from '../ports/port.ts';
 import { money, type Millis, type Money, type Side } from '../model/units.ts';
 
 /** The book where the bot hedges on another exchange, and the limits of that account and of transfers to it. */
-export type AccountElsewhere = PlacedBook & { readonly bounds: PlaceLimits; readonly transfers?: TransitLimits };
+export type AccountElsewhere = ElsewhereBook & { readonly bounds: ElsewhereLimits; readonly transfers?: TransitLimits };
 
 /** Receivers of every booking, except restored ones; `fillOf` finds the order that a trade filled. */
 export type AccountsListeners = {
   readonly booked: (booked: Booked, at: Millis) => void;
-  readonly placed: (change: PlacedChange) => void;
+  readonly placed: (change: ElsewhereChange) => void;
   readonly fillOf: FillOf;
 };
 
 export class Accounts {
   readonly #own: TradingAccount;
   /** Account on the other exchange where the bot hedges; `null` if there is none. */
-  readonly #elsewhere: PlaceAccount | null;
+  readonly #elsewhere: ElsewhereAccount | null;
   readonly #transit: Transit;
-  readonly #otherPlaces: OtherPlaces;
+  readonly #leftElsewhere: LeftElsewhere;
   /** Base currency of the book that is hedged on the other exchange; without hedges there, that of the first book. */
   readonly #major: string;
   readonly #options: AccountElsewhere | null;
@@ -49,9 +54,9 @@ export class Accounts {
     this.#major = major;
     this.#listeners = listeners;
     this.#own = new TradingAccount(delays, booked => this.#booked(booked), listeners.fillOf);
-    const onPlaced = (change: PlacedChange) => this.#placed(change);
-    this.#elsewhere = elsewhere ? new PlaceAccount(elsewhere, elsewhere.bounds, delays, onPlaced) : null;
-    this.#otherPlaces = new OtherPlaces(onPlaced);
+    const onPlaced = (change: ElsewhereChange) => this.#placed(change);
+    this.#elsewhere = elsewhere ? new ElsewhereAccount(elsewhere, elsewhere.bounds, delays, onPlaced) : null;
+    this.#leftElsewhere = new LeftElsewhere(onPlaced);
     this.#transit = new Transit(elsewhere?.place ?? null, elsewhere?.transfers ?? null, listeners.placed);
   }
 
@@ -61,7 +66,7 @@ export class Accounts {
   }
 
   /** Account on the other exchange where the bot hedges; `null` if there is none. */
-  get elsewhere(): PlaceAccount | null {
+  get elsewhere(): ElsewhereAccount | null {
     return this.#elsewhere;
   }
 
@@ -82,14 +87,14 @@ export class Accounts {
 
   get #ledgers() {
     const elsewhere = this.#elsewhere === null ? [] : [this.#elsewhere];
-    return [this.#own, this.#transit, this.#otherPlaces, ...elsewhere];
+    return [this.#own, this.#transit, this.#leftElsewhere, ...elsewhere];
   }
 
   /** Restores the rows of all accounts from the ledger of an earlier run. */
   restore(ledger: AccountLedger & TransitState, at: Millis): void {
     const [placed, own] = splitPlaces(ledger);
     const others = this.#transit.restore(placed, ledger, at);
-    this.#otherPlaces.restore(this.#elsewhere?.restore(others) ?? others);
+    this.#leftElsewhere.restore(this.#elsewhere?.restore(others) ?? others);
     this.#own.restore(own);
   }
 
@@ -98,7 +103,7 @@ export class Accounts {
    * again.
    */
   stateToSave(recent: readonly string[]): AccountLedger & TransitState {
-    const own = withRows(withRows(this.#own.stateToSave(recent), this.#transit.rows), this.#otherPlaces.rows);
+    const own = withRows(withRows(this.#own.stateToSave(recent), this.#transit.rows), this.#leftElsewhere.rows);
     return { ...(this.#elsewhere?.addTo(own) ?? own), ...this.#transit.state };
   }
 
@@ -115,7 +120,7 @@ export class Accounts {
   }
 
   /** The first read may already include amounts that were in transit. */
-  #readElsewhere(elsewhere: PlaceAccount, event: BalancesEvent): LedgerHalt | null {
+  #readElsewhere(elsewhere: ElsewhereAccount, event: BalancesEvent): LedgerHalt | null {
     const wasOpen = elsewhere.isOpen;
     const halt = this.#ledgerHalt(elsewhere.read(event), elsewhere.view);
     if (!wasOpen && elsewhere.isOpen) this.#transit.opened([...elsewhere.view.totals.keys()], event.at);
@@ -180,7 +185,7 @@ export class Accounts {
   /** Returns the held amount of a currency on all exchanges together, also where this run has no account. */
   held(currency: string): Money {
     const there = this.#hedged(currency)?.held ?? 0n;
-    const elsewhere = there + this.#transit.held(currency) + this.#otherPlaces.held(currency);
+    const elsewhere = there + this.#transit.held(currency) + this.#leftElsewhere.held(currency);
     return money(this.#own.total(currency) + elsewhere);
   }
 
@@ -192,7 +197,7 @@ export class Accounts {
   }
 
   /** Returns the account on the other exchange if it hedges this base currency; `null` if it does not. */
-  #hedged(currency: string): PlaceAccount | null {
+  #hedged(currency: string): ElsewhereAccount | null {
     return currency === this.#major ? this.#elsewhere : null;
   }
 
@@ -200,13 +205,13 @@ export class Accounts {
    * Returns the account that has the currency. One common account has the currencies of all exchanges where this run
    * has no account.
    */
-  #accountOf(currency: string): TradingAccount | PlaceAccount | OtherPlaces {
+  #accountOf(currency: string): TradingAccount | ElsewhereAccount | LeftElsewhere {
     if (placeInName(currency) === null) return this.#own;
-    return this.#elsewhere?.has(currency) === true ? this.#elsewhere : this.#otherPlaces;
+    return this.#elsewhere?.has(currency) === true ? this.#elsewhere : this.#leftElsewhere;
   }
 
   /** Reports a booked change of another exchange, and applies it to the amounts in transit. */
-  #placed(change: PlacedChange): void {
+  #placed(change: ElsewhereChange): void {
     this.#listeners.placed(change);
     if (change.kind === 'transfer' && change.transfer) this.#transit.explain(change.transfer, this.#at);
   }

@@ -4,7 +4,7 @@
  */
 import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
 import { pairOrNull } from '../model/bookName.ts';
-import { atPlace } from './place.ts';
+import { atPlace } from './placeNames.ts';
 import { Ledger, SOURCES_MAX, type Change, type LedgerEntry } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
 import { money, moneyOf, type Millis, type Money } from '../model/units.ts';

@@ -4,7 +4,7 @@ import { changesIn, type Change } from './ledger.ts';
 import { moneyOfAmount, type Instrument } from '../model/instrument.ts';
 import type { OwnTrade } from '../ports/port.ts';
 import { NO_PROFIT, profitSinceOpening, type ProfitSinceOpening } from './profitSinceOpening.ts';
-import type { PlacedChange } from './placeAccount.ts';
+import type { ElsewhereChange } from './elsewhereAccount.ts';
 import { Position, type Fill, type Profit } from './position.ts';
 import { money, moneyOf, type Amount, type Millis, type Money, type Price } from '../model/units.ts';
 
@@ -95,7 +95,7 @@ export class Inventory {
   }
 
   /** Applies a booked change of the account on another exchange. A trade there is a hedge of this book. */
-  placed(change: PlacedChange): void {
+  placed(change: ElsewhereChange): void {
     if (change.kind === 'trade') this.#position?.convert(change.major, change.cash);
     else if (this.#target !== null) this.#position?.flow(change.major);
   }

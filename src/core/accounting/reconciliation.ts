@@ -15,7 +15,7 @@ export type BalanceCheck = {
 };
 
 /** Latest comparison of the balances on another exchange with their ledger. */
-export type PlaceCheck = BalanceCheck & { readonly place: string };
+export type ElsewhereCheck = BalanceCheck & { readonly place: string };
 
 /**
  * Difference between balances and ledger that newly listed transfers or trades may still explain. The bot does not

@@ -6,8 +6,16 @@ import { HOUR_MS } from '../model/durations.ts';
 import type { TransferEvent } from './accountEvents.ts';
 import type { BookedTransfer } from './bookings.ts';
 import { Ledger, type Cause, type LedgerEntry } from './ledger.ts';
-import { atPlace, bookOutCommand, isAtPlace, placeInName, splitRows, tickerInName, type PlacedRows } from './place.ts';
-import type { PlacedChange } from './placeAccount.ts';
+import {
+  atPlace,
+  bookOutCommand,
+  isAtPlace,
+  placeInName,
+  splitRows,
+  tickerInName,
+  type PlacedRows,
+} from './placeNames.ts';
+import type { ElsewhereChange } from './elsewhereAccount.ts';
 import type { BalanceCheck } from './reconciliation.ts';
 import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 
@@ -76,7 +84,7 @@ const ITEMS_MAX = 100;
 export class Transit {
   readonly #limits: TransitLimits | null;
   readonly #place: string | null;
-  readonly #onChange: (change: PlacedChange) => void;
+  readonly #onChange: (change: ElsewhereChange) => void;
   readonly #ledger = new Ledger();
   /** Items, oldest first. The sum of the items of a currency is its balance in the ledger. */
   #items: readonly TransitItem[] = [];
@@ -92,7 +100,7 @@ export class Transit {
    * in transit from an earlier run still count as held. `onChange` receives each booking with its currency, except
    * restored bookings.
    */
-  constructor(place: string | null, limits: TransitLimits | null, onChange: (change: PlacedChange) => void) {
+  constructor(place: string | null, limits: TransitLimits | null, onChange: (change: ElsewhereChange) => void) {
     this.#place = place;
     this.#limits = limits;
     this.#onChange = onChange;

@@ -5,7 +5,7 @@
 import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import { FirstFills, type FirstCount } from '../accounting/firstFills.ts';
-import type { PlacedChange } from '../accounting/placeAccount.ts';
+import type { ElsewhereChange } from '../accounting/elsewhereAccount.ts';
 import type { AccountDelays } from '../accounting/tradingAccount.ts';
 import type { ExcessReason } from '../quoting/quoteReconciler.ts';
 import { excessOrders, type LimitedOrder } from '../risk/excessOrders.ts';
@@ -68,7 +68,7 @@ export type AccountBook = JointBook & {
   /** Applies a booked change that is not a trade in this book. */
   moved(booked: Booked, at: Millis): void;
   /** Applies a booked change on another exchange. */
-  placed(change: PlacedChange): void;
+  placed(change: ElsewhereChange): void;
 };
 
 const NO_PRICES: ReadonlyMap<string, ExactPrice> = new Map();
@@ -351,7 +351,7 @@ export class AccountState {
   }
 
   /** Passes a change on another exchange to the home of its currency; one of no base currency changes no book. */
-  #placed(change: PlacedChange): void {
+  #placed(change: ElsewhereChange): void {
     const currency = change.kind === 'trade' ? undefined : change.currency;
     this.#home(currency ?? this.#major)?.placed(change);
   }

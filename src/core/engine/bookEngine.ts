@@ -13,7 +13,7 @@ import { Decisions, type Decision } from './decisions.ts';
 import type { BookEngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { AccountEvent, OneBookEvent, BookState, EngineEvent, PastTrade } from './event.ts';
 import { ReadTimes } from '../marketdata/readTimes.ts';
-import type { PlacedChange } from '../accounting/placeAccount.ts';
+import type { ElsewhereChange } from '../accounting/elsewhereAccount.ts';
 import { FiguresKnown } from './figuresKnown.ts';
 import { ForeignOrders } from '../orders/foreignOrders.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
@@ -791,7 +791,7 @@ export class BookEngine implements AccountBook {
   }
 
   /** Applies a booked change on another exchange. */
-  placed(change: PlacedChange): void {
+  placed(change: ElsewhereChange): void {
     this.#inventory.placed(change);
   }
 

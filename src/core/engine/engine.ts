@@ -19,7 +19,7 @@ import { CrossRateWatch } from '../risk/crossRateWatch.ts';
 import { booksApartFrom, JointInventory } from '../risk/jointInventory.ts';
 import type { FirstFills } from '../accounting/firstFills.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
-import type { PlaceAccount } from '../accounting/placeAccount.ts';
+import type { ElsewhereAccount } from '../accounting/elsewhereAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
 import type { Transit } from '../accounting/transit.ts';
 import type { Approved, Command } from '../orders/commands.ts';
@@ -323,7 +323,7 @@ export class Engine {
 
   /** Account on the other exchange where the bot hedges; `null` if there is none. */
   get elsewhere(): Pick<
-    PlaceAccount,
+    ElsewhereAccount,
     'view' | 'checked' | 'funds' | 'held' | 'moved' | 'openOrders' | 'closedBecause'
   > | null {
     return this.#state.accounts.elsewhere;

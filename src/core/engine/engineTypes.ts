@@ -16,7 +16,7 @@ import type { NormalizedLevel, LevelRefusal } from '../quoting/normalizeQuote.ts
 import type { Order, OrderNews, OrderDelays } from '../orders/orders.ts';
 import type { PullRules } from '../quoting/quotePuller.ts';
 import type { CancelReason, RequoteTolerance } from '../quoting/quoteReconciler.ts';
-import type { PlacedBook } from '../accounting/placeAccount.ts';
+import type { ElsewhereBook } from '../accounting/elsewhereAccount.ts';
 import type { TransitLimits } from '../accounting/transit.ts';
 import type { ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { Fill, Profit } from '../accounting/position.ts';
@@ -58,7 +58,7 @@ export type BookOptions = {
    * Book on another exchange where the bot hedges, bounds of the hedges, and limits of transfers between both
    * exchanges; if absent, the bot has no account there.
    */
-  readonly elsewhere?: PlacedBook & { readonly bounds: HedgeBounds; readonly transfers?: TransitLimits };
+  readonly elsewhere?: ElsewhereBook & { readonly bounds: HedgeBounds; readonly transfers?: TransitLimits };
 };
 
 /** Options that all books of an account share. */

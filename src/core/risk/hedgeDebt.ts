@@ -3,7 +3,7 @@
  * allows on each side (E17).
  */
 import type { ElsewhereEvent } from '../accounting/accountEvents.ts';
-import type { PlaceAccount, PlacedBook, PlaceLimits } from '../accounting/placeAccount.ts';
+import type { ElsewhereAccount, ElsewhereBook, ElsewhereLimits } from '../accounting/elsewhereAccount.ts';
 import type { Transit } from '../accounting/transit.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { lotsOnSide, type Order } from '../orders/orders.ts';
@@ -11,7 +11,7 @@ import { withoutSides, type Level, type Quote } from '../quoting/strategy.ts';
 import { money, moneyOf, multiplyMoneyFloor, textOfMoney, type Money, type Side } from '../model/units.ts';
 
 /** Bounds on inventory that is not hedged. Amounts are in the base currency. */
-export type HedgeBounds = PlaceLimits & {
+export type HedgeBounds = ElsewhereLimits & {
   /**
    * Inventory beyond the target, in either direction, that needs no hedge. If the band is computed, this value is its
    * maximum.
@@ -120,16 +120,16 @@ export type HedgeDebtState = {
 const RESERVE_BPS = 200n;
 
 export class HedgeDebt {
-  readonly #book: PlacedBook;
+  readonly #book: ElsewhereBook;
   readonly #bounds: HedgeBounds;
-  readonly #account: PlaceAccount;
+  readonly #account: ElsewhereAccount;
   /** Band of the latest hedge; before the first, the configured band or the maximum of a computed one. */
   #band: Money;
   #failures = 0;
   /** Maximum lots that the strategy has wanted on one side. */
   #fullSide = 0;
 
-  constructor(book: PlacedBook, bounds: HedgeBounds, account: PlaceAccount) {
+  constructor(book: ElsewhereBook, bounds: HedgeBounds, account: ElsewhereAccount) {
     if (!(bounds.band >= 0n && bounds.debtMax >= 0n))
       throw new RangeError(
         `expected a band and a debtMax of at least 0, found ${textOfMoney(bounds.band)} and ${textOfMoney(bounds.debtMax)}`,

@@ -10,7 +10,7 @@ import type {
   TransferLists,
 } from '../../core/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
-import type { HedgePlace } from './hedgePlace.ts';
+import type { LiveElsewhereHedging } from './elsewhereHedging.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import type { Journal } from '../state/journal.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
@@ -60,7 +60,7 @@ export type BesideQuoting = {
   /** Sources of the public trades from before the run, for a strategy that needs them; absent: only the exchange. */
   readonly pastTrades?: PastTradesReads | undefined;
   /** Other exchange, where the bot hedges. If absent, the bot hedges on no other exchange. */
-  readonly place?: HedgePlace | undefined;
+  readonly place?: LiveElsewhereHedging | undefined;
 };
 
 /** State that outlives the run. */

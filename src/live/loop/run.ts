@@ -16,7 +16,7 @@ import {
   type Millis,
   type PlaceCommand,
 } from '../../core/index.ts';
-import { PlaceReads, placeSetupOf, stateElsewhere, type Hedger } from '../../hedge/index.ts';
+import { ElsewhereReads, elsewhereSetupOf, stateElsewhere, type Hedger } from '../../hedge/index.ts';
 import { BalanceReads } from '../account/balanceReads.ts';
 import { judgmentBy, unreadableOf } from '../unreadableRows.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
@@ -24,8 +24,8 @@ import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
 import { BookBudgets, type BookBudgetUse } from './bookBudgets.ts';
 import { hedgerOf } from './runHedger.ts';
-import { addedText, heldAtOtherPlaces, hedgesToContinue, openHedgeElsewhere } from './hedgePlace.ts';
-import { PlaceTransfers } from './placeTransfers.ts';
+import { addedText, heldLeftElsewhere, hedgesToContinue, openHedgeElsewhere } from './elsewhereHedging.ts';
+import { ElsewhereTransfers } from './elsewhereTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData, type MarketDataStatus } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
@@ -121,8 +121,8 @@ export class Run {
   readonly #sleep: SleepWatch;
   readonly #hedger: Hedger | null;
   /** Reads of the balances on the other exchange; `null` if the bot does not hedge there. */
-  readonly #placeReads: PlaceReads | null;
-  readonly #placeTransfers: PlaceTransfers | null;
+  readonly #elsewhereReads: ElsewhereReads | null;
+  readonly #elsewhereTransfers: ElsewhereTransfers | null;
   /** Rules of all books, those of the first book first. */
   readonly #rules: readonly [RulesReads, ...RulesReads[]];
   /** Rules that the last `readRules` could not read; `null` if it read those of all books. */
@@ -158,7 +158,7 @@ export class Run {
     const settlements = options.state.settlements?.waiting() ?? [];
     const { hedges, settled } = hedgesToContinue(left.leftovers, place, settlements, options.clock.now());
     const journal = { ...left, leftovers: { ...left.leftovers, hedges } };
-    const places = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
+    const places = heldLeftElsewhere(journal.leftovers, place?.name ?? null);
     if (places !== null) log.warn({}, places);
     const added = addedText(journal.leftovers);
     if (added !== null) log.warn({}, added);
@@ -258,9 +258,9 @@ export class Run {
         adjustments: state.adjustments,
         known: opening.kind === 'restored' ? state.journal.leftovers.transfers : null,
         listAheadMaxMs: timing.transferListDelayMaxMs,
-        isBetween: transfer => this.#placeTransfers?.isBetween(transfer) === true,
-        isTransferable: currency => this.#placeTransfers?.isTransferable(currency) === true,
-        isUnread: currency => this.#placeTransfers?.isUnread(currency) === true,
+        isBetween: transfer => this.#elsewhereTransfers?.isBetween(transfer) === true,
+        isTransferable: currency => this.#elsewhereTransfers?.isTransferable(currency) === true,
+        isUnread: currency => this.#elsewhereTransfers?.isUnread(currency) === true,
       },
     });
     const known = () => this.#balances.known;
@@ -268,17 +268,19 @@ export class Run {
     this.#keeper = new LedgerKeeper(engine, state.journal, this.#reads, clock, instruments, hedges, known);
     this.#sleep = new SleepWatch(clock);
     const { place } = beside;
-    const placed = place ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? null) : null;
+    const placed = place ? elsewhereSetupOf(place, engine, run, () => this.#elsewhereReads?.unread ?? null) : null;
     const currencies = place ? [place.rules.known.instrument.major, place.rules.known.instrument.minor] : [];
     const hasLists = venue.transferLists !== undefined;
-    this.#placeTransfers = place ? new PlaceTransfers({ run, engine, place: place.name, hasLists, currencies }) : null;
-    this.#placeReads =
+    this.#elsewhereTransfers = place
+      ? new ElsewhereTransfers({ run, engine, place: place.name, hasLists, currencies })
+      : null;
+    this.#elsewhereReads =
       place && placed
-        ? new PlaceReads({
+        ? new ElsewhereReads({
             ...{ run, engine, place, currencies, rate: placed.rate },
             unusable: (outcome, needed) => missingBalance(outcome.value, unreadableOf(outcome), needed),
             onUnread: (why, text) => this.#connectivity.say(`balances ${place.name}`, { place: place.name, why }, text),
-            onQuiet: () => this.#placeTransfers?.explain(),
+            onQuiet: () => this.#elsewhereTransfers?.explain(),
             hedgeState: () => stateElsewhere(this.#hedger?.rows ?? []),
             firstHedges: () => this.#hedger?.firstHedges,
             onCompared: agrees => this.#hedger?.compared(agrees),
@@ -446,11 +448,11 @@ export class Run {
     this.#repeat(LOOK_EVERY_MS, async () => this.#checkSleep(), LOOK_EVERY_MS);
     this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
-    const [placeReads, placeRules] = [this.#placeReads, beside?.place?.rules];
-    if (placeReads)
+    const [elsewhereReads, elsewhereRules] = [this.#elsewhereReads, beside?.place?.rules];
+    if (elsewhereReads)
       this.#repeat(PLACE_LOOK_EVERY_MS, async () => {
-        await placeReads.readWhenDue();
-        await placeRules?.refreshWhenDue(clock, log);
+        await elsewhereReads.readWhenDue();
+        await elsewhereRules?.refreshWhenDue(clock, log);
       });
     const rfqReference = rfqReferenceReadsOf(beside?.rfqReference, this.#run, engine, () => this.rules.instrument);
     if (rfqReference) this.#repeat(rfqReference.everyMs, () => rfqReference.read());
@@ -510,7 +512,7 @@ export class Run {
    * Whether the balances of both exchanges equal the ledger; `null` if some could not be read and the others equal it.
    */
   async #match(): Promise<boolean | null> {
-    const found = [await this.#balances.match(), await this.#placeReads?.match()];
+    const found = [await this.#balances.match(), await this.#elsewhereReads?.match()];
     if (found.includes(false)) return false;
     return found.includes(null) ? null : true;
   }
@@ -626,7 +628,7 @@ export class Run {
           `${counted(firstFills.until, 'fill')} have reconciled, so orders no longer have the smallest size`,
         );
       if (event.kind === 'hedge') watchers?.onHedge?.(event.row);
-      if (event.kind === 'transfer') this.#placeTransfers?.onTransfer(event);
+      if (event.kind === 'transfer') this.#elsewhereTransfers?.onTransfer(event);
       watchers?.onStep?.(clock.elapsed() - started);
       this.#execute(commands);
     } finally {

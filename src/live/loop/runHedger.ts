@@ -1,5 +1,11 @@
 /** Construction of a run's hedger from the options of the run. */
-import { Hedger, hedgeInputsOf, type FlattenRequest, type HedgerOptions, type PlaceSetup } from '../../hedge/index.ts';
+import {
+  Hedger,
+  hedgeInputsOf,
+  type FlattenRequest,
+  type HedgerOptions,
+  type ElsewhereRunSetup,
+} from '../../hedge/index.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
 import type { Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
@@ -8,7 +14,7 @@ import type { Rules } from '../rules.ts';
 
 type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
   /** Setup of hedges on the other exchange; `null` if there are none. */
-  readonly place: PlaceSetup | null;
+  readonly place: ElsewhereRunSetup | null;
   readonly rules: () => Rules;
   /** Returns the start time of the last read of the balances. */
   readonly balancesAt: () => Millis;

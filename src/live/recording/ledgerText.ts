@@ -12,7 +12,7 @@ import {
   type Cause,
   type Causes,
   type BalanceCheck,
-  type PlaceCheck,
+  type ElsewhereCheck,
   type LedgerEntry,
   type Millis,
   type Money,
@@ -218,7 +218,7 @@ export type LedgerCheckpoint = {
   /** Last comparison of the ledger with the balances of the bot's own exchange, for display. */
   readonly checked?: BalanceCheck | null;
   /** This run's last comparison of the ledger with the balances of the other exchange; `null` if none. */
-  readonly checkedThere?: PlaceCheck | null;
+  readonly checkedThere?: ElsewhereCheck | null;
   /** Profit of all runs since the opening, including this run; `null` if an older Puntas stored no profit. */
   readonly profit?: Profit | null;
 };

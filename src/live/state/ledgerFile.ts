@@ -8,7 +8,7 @@ import {
   type BalanceCheck,
   type Clock,
   type LedgerEntry,
-  type PlaceCheck,
+  type ElsewhereCheck,
   type ProfitSinceOpening,
 } from '../../core/index.ts';
 import { adjustedSums, entriesIn } from './ledgerEntries.ts';
@@ -27,7 +27,7 @@ export type LedgerFile = {
    * Last comparison, in the last run, of the ledger with the balances of the other exchange; `null` if there was no
    * comparison.
    */
-  readonly checkedThere: PlaceCheck | null;
+  readonly checkedThere: ElsewhereCheck | null;
   /** Profit since the opening at the last checkpoint, in the quote currency; `null` if not stored. */
   readonly profit: ProfitSinceOpening | null;
   /** Profit since the opening at the end of each UTC hour, oldest first. */

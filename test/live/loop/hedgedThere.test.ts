@@ -12,7 +12,7 @@ import {
 } from '../../../src/core/index.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { adjust, ledger } from '../../../src/app/inspect/ledger.ts';
-import { withoutPlace } from '../../../src/wiring/place.ts';
+import { withoutElsewhere } from '../../../src/wiring/elsewhereHedging.ts';
 import { tryOrder } from '../../../src/app/doctor/trialOrder.ts';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { hedgeEvidence, settleHedge } from '../../../src/app/inspect/settleHedge.ts';
@@ -387,7 +387,7 @@ test('a trial order of a bot that is about to hedge on another exchange leaves b
   const at = worldOf(7, {}, 'elsewhere');
   world = at;
   const { clock, stateDir, config } = at;
-  const alone = await started(at, { config: withoutPlace(config) });
+  const alone = await started(at, { config: withoutElsewhere(config) });
   await clock.advance(20_000);
   await alone.stop();
   const ask = { currency: 'btc', amount: '-0.0001', reason: 'fee of a transfer', by: 'ann' };

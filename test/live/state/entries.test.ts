@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
-import { addedText } from '../../../src/live/loop/hedgePlace.ts';
+import { addedText } from '../../../src/live/loop/elsewhereHedging.ts';
 import {
   entriesIn,
   foldEntries,

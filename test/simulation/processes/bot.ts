@@ -2,8 +2,8 @@
 import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/wiring/bot.ts';
 import type { ElsewhereAccess } from '../../../src/wiring/elsewhere/access.ts';
 import { livePricesOf, sourceAccessOf } from '../../../src/wiring/feeds.ts';
-import { hedgePlaceOf, placeClientOf, placeNameOf } from '../../../src/wiring/place.ts';
-import { PlaceRules } from '../../../src/live/loop/placeRules.ts';
+import { elsewhereHedgingOf, elsewhereClientOf, elsewhereNameOf } from '../../../src/wiring/elsewhereHedging.ts';
+import { ElsewhereRules } from '../../../src/live/loop/elsewhereRules.ts';
 import { logEvent } from '../../../src/messages/eventLog.ts';
 import { startCanceling } from '../../../src/app/run/cancelRequests.ts';
 
@@ -276,9 +276,9 @@ export class Bot {
       streamTransport: this.#options.stream(life),
       ...(this.#options.elsewhere ? { elsewhere: this.#options.elsewhere(life) } : {}),
     };
-    const plainThere = placeClientOf(config, venue, life.clock, world.seed + life.number, journal);
+    const plainThere = elsewhereClientOf(config, venue, life.clock, world.seed + life.number, journal);
     const there = plainThere && (seams.there ?? same)(plainThere);
-    const rules = there && new PlaceRules(there, placeNameOf(config.elsewhere!), config.elsewhere!.book);
+    const rules = there && new ElsewhereRules(there, elsewhereNameOf(config.elsewhere!), config.elsewhere!.book);
     const plain = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
     const client = seams.client ? venueClient(seams.client(plain as VenueClient & Client)) : plain;
     const exchange = seams.exchange?.(plain, life) ?? plain;
@@ -307,7 +307,10 @@ export class Bot {
               }
             : { newLivePrices: livePricesOf(of, sourceAccessOf(venue, client), life.clock, world.seed + life.number) }),
           hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
-          place: hedgePlaceOf(of, there && rules && { account: 'there', client: there, rules, start: () => undefined }),
+          place: elsewhereHedgingOf(
+            of,
+            there && rules && { account: 'there', client: there, rules, start: () => undefined },
+          ),
         },
         timing: of.timing,
         roll: {

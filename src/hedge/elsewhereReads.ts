@@ -31,7 +31,7 @@ const MATCH_EVERY_MS = 500;
 type Read = Extract<Outcome<readonly Balance[]>, { kind: 'done' }>;
 type Failed = Exclude<Outcome<never>, { kind: 'done' }>;
 
-export type PlaceReadsOptions = {
+export type ElsewhereReadsOptions = {
   readonly run: Omit<HedgeRun, 'log'> & { readonly log: HedgeLog & { error(fields: object, text: string): void } };
   readonly engine: Engine;
   readonly place: { readonly name: string; readonly client: Pick<VenueClient, 'balances'> };
@@ -53,8 +53,8 @@ export type PlaceReadsOptions = {
   readonly onCompared: (agrees: boolean) => void;
 };
 
-export class PlaceReads {
-  readonly #o: PlaceReadsOptions;
+export class ElsewhereReads {
+  readonly #o: ElsewhereReadsOptions;
   #readAt: Millis = -Infinity;
   #triedAt: Millis = -Infinity;
   #startedAt: Millis;
@@ -65,7 +65,7 @@ export class PlaceReads {
   #seen: string | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(options: PlaceReadsOptions) {
+  constructor(options: ElsewhereReadsOptions) {
     this.#o = options;
     this.#startedAt = options.run.clock.elapsed();
   }

@@ -11,15 +11,15 @@ import {
   type PlacedOrder,
   type VenueClient,
 } from '../../core/index.ts';
-import { mayStillExecute, type HedgedPlace } from '../../hedge/index.ts';
+import { mayStillExecute, type ElsewhereHedging } from '../../hedge/index.ts';
 import { CannotStart } from './opening.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';
 import type { Leftovers } from '../state/journal.ts';
 import { settledWhy } from '../state/settlements.ts';
-import type { PlaceRules } from './placeRules.ts';
+import type { ElsewhereRules } from './elsewhereRules.ts';
 
 /** The other exchange, for all runs of a process. */
-export type HedgePlace = HedgedPlace & { readonly client: VenueClient; readonly rules: PlaceRules };
+export type LiveElsewhereHedging = ElsewhereHedging & { readonly client: VenueClient; readonly rules: ElsewhereRules };
 
 /** Returns the hedge on another exchange whose outcome is not proven, as text; `undefined` if there is none. */
 export function openHedgeElsewhere(rows: readonly HedgeRow[]): string | undefined {
@@ -84,12 +84,14 @@ function otherAccount({ place: name, account, order }: PlacedOrder, place: Accou
 }
 
 /** Account and book in which orders of a run are looked up. */
-type AccountOfOrders = Pick<HedgePlace, 'name' | 'account'> & { readonly rules: Pick<PlaceRules, 'book'> };
+type AccountOfOrders = Pick<LiveElsewhereHedging, 'name' | 'account'> & {
+  readonly rules: Pick<ElsewhereRules, 'book'>;
+};
 
 /**
  * Returns the amounts of the ledger at exchanges other than `place`, as text with the remedy; `null` if there are none.
  */
-export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): string | null {
+export function heldLeftElsewhere({ ledger }: Leftovers, place: string | null): string | null {
   const held = [...(ledger?.causes ?? [])].flatMap(([currency, causes]) => {
     const isKept =
       currency.includes('@') && (place === null || ![place, TRANSIT].some(known => isAtPlace(currency, known)));

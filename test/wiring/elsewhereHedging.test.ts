@@ -20,11 +20,11 @@ import {
   assertVenuesFit,
   venueProblems,
   hedgeObstacles,
-  hedgePlaceOf,
-  placedBookOf,
+  elsewhereHedgingOf,
+  elsewhereBookOf,
   provenAfterMs,
-  withoutPlace,
-} from '../../src/wiring/place.ts';
+  withoutElsewhere,
+} from '../../src/wiring/elsewhereHedging.ts';
 import { configurationFindings } from '../../src/app/doctor/doctor.ts';
 import { refuseUntried } from '../../src/app/untried/untried.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
@@ -86,7 +86,7 @@ describe('hedges on the other exchange', () => {
   });
 
   test('an exchange that was tried on doubles only needs a word, and hedges there have the smallest size at first', () => {
-    const placeOf = (config: Config) => hedgePlaceOf(config, { start: () => undefined } as never)!;
+    const placeOf = (config: Config) => elsewhereHedgingOf(config, { start: () => undefined } as never)!;
     const untried = configOf(remote('binance'));
     expect(() => refuseUntried(untried)).toThrow('add acceptUntried: binance to the section elsewhere');
     expect(() => refuseUntried(configOf(remote('binance', { acceptUntried: 'binance' })))).not.toThrow();
@@ -113,7 +113,7 @@ describe('hedges on the other exchange', () => {
         keys['driftMax'] = '20000';
         if (target !== undefined) keys['quoteTarget'] = target;
       });
-      const { drift } = placedBookOf(config, moneyOf('1'))!.bounds as { drift: { max: Money; target?: Money } };
+      const { drift } = elsewhereBookOf(config, moneyOf('1'))!.bounds as { drift: { max: Money; target?: Money } };
       const two = new TwoToyExchanges({ bounds: { drift } });
       two.toy.open();
       two.readThere();
@@ -165,7 +165,7 @@ describe('hedges on the other exchange', () => {
           `timing.shutdownMs: expected at least ${least}, found ${least - 1}; in less time, a stopping bot cannot prove`,
         );
       }
-    expect(() => assertVenuesFit(withoutPlace(configOf(stopOf('kraken', 60_000, 2_000))))).not.toThrow();
+    expect(() => assertVenuesFit(withoutElsewhere(configOf(stopOf('kraken', 60_000, 2_000))))).not.toThrow();
   });
 
   test('the stream there starts with the first configuration that has hedges there, also by a reload', () => {
@@ -175,7 +175,7 @@ describe('hedges on the other exchange', () => {
         let starts = 0;
         const there = { start: () => void starts++ } as never;
         for (const [i, isHedged] of reloads.entries()) {
-          expect(hedgePlaceOf(isHedged ? hedged : withoutPlace(hedged), there) !== undefined).toBe(isHedged);
+          expect(elsewhereHedgingOf(isHedged ? hedged : withoutElsewhere(hedged), there) !== undefined).toBe(isHedged);
           expect(starts > 0).toBe(reloads.slice(0, i + 1).includes(true));
         }
       }),
@@ -211,15 +211,15 @@ describe('hedges on the other exchange', () => {
 
   test('without them, nothing of the place is left, and the target is the opening balance', () => {
     const config = configOf(() => undefined);
-    const { hedge, inventory } = withoutPlace(config);
+    const { hedge, inventory } = withoutElsewhere(config);
     expect([hedge, inventory]).toEqual([undefined, {}]);
-    expect(placedBookOf(withoutPlace(config), moneyOf('1'))).toBeUndefined();
-    expect(placedBookOf(config, moneyOf('1'))).toMatchObject({
+    expect(elsewhereBookOf(withoutElsewhere(config), moneyOf('1'))).toBeUndefined();
+    expect(elsewhereBookOf(config, moneyOf('1'))).toMatchObject({
       ...{ place: 'binance', major: 'btc', minor: 'usdt' },
       bounds: { debtMax: moneyOf('0.05'), isOnlyRoute: true },
     });
     const mixed = configOf(tree => (tree['hedge']!['venues'] = ['book', 'elsewhere']));
-    expect(withoutPlace(mixed).hedge).toMatchObject({ venues: ['book'], band: '0.001' });
+    expect(withoutElsewhere(mixed).hedge).toMatchObject({ venues: ['book'], band: '0.001' });
   });
 });
 
@@ -357,8 +357,8 @@ test.each([
   ['the bot', null, true, 'halts'],
 ] as const)('%s and a transfer that it does not book: %#', (_, trial, isTwo, halts) => {
   const read = configOf(tree => (tree['timing'] = { transferListDelayMaxMs: 5_000 }));
-  const { elsewhere: _there, ...alone } = withoutPlace(read);
-  const own = isTwo ? withoutPlace(read) : alone;
+  const { elsewhere: _there, ...alone } = withoutElsewhere(read);
+  const own = isTwo ? withoutElsewhere(read) : alone;
   const config = trial === null ? own : asTrialOrder(own, trial !== 'books transfers');
   const rules = { instrument: btcMxn, makerRate: 0, takerRate: 0 };
   // A replay has the recorded configuration.

@@ -1,4 +1,4 @@
-/** The other exchange as a place where the bot hedges, built from the configuration. */
+/** Hedging on the other exchange, built from the configuration: its book, client, terms and rules. */
 import {
   HOUR_MS,
   counted,
@@ -18,10 +18,10 @@ import {
   type VenueClient,
 } from '../core/index.ts';
 import { liveSourcesOf, type Config, type ElsewhereSettings } from '../config.ts';
-import type { HedgePlace } from '../live/loop/hedgePlace.ts';
+import type { LiveElsewhereHedging } from '../live/loop/elsewhereHedging.ts';
 import { CannotStart, mayPassLater, repeatIfUnknown } from '../live/loop/opening.ts';
-import { PlaceReads } from '../hedge/index.ts';
-import { PlaceRules } from '../live/loop/placeRules.ts';
+import { ElsewhereReads } from '../hedge/index.ts';
+import { ElsewhereRules } from '../live/loop/elsewhereRules.ts';
 import { storedNonces } from '../live/state/durableNonces.ts';
 import type { Journal } from '../live/state/journal.ts';
 import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
@@ -49,12 +49,12 @@ const BUDGET_SHARE = 0.9;
  * Returns the book on the other exchange in which the bot hedges, with the bounds of the hedges, for the engine;
  * `undefined` if the bot does not hedge there. `band` is the largest band of the hedges.
  */
-export function placedBookOf({ hedge, elsewhere }: Config, band: Money): BookOptions['elsewhere'] {
+export function elsewhereBookOf({ hedge, elsewhere }: Config, band: Money): BookOptions['elsewhere'] {
   const keys = hedge?.elsewhere;
   if (keys === undefined || elsewhere === undefined) return undefined;
   const [major, minor] = pairOf(elsewhere.book);
   return {
-    ...{ place: placeNameOf(elsewhere), major, minor },
+    ...{ place: elsewhereNameOf(elsewhere), major, minor },
     bounds: {
       ...{
         band,
@@ -67,7 +67,7 @@ export function placedBookOf({ hedge, elsewhere }: Config, band: Money): BookOpt
         max: moneyOf(keys.driftMax),
         ...(keys.quoteTarget === undefined ? {} : { target: moneyOf(keys.quoteTarget) }),
       },
-      balancesMaxAgeMs: PlaceReads.maxAgeMs,
+      balancesMaxAgeMs: ElsewhereReads.maxAgeMs,
     },
     transfers: {
       feeMax: moneyByCurrency(keys.transferFeeMax),
@@ -81,13 +81,13 @@ const moneyByCurrency = (texts: Readonly<Record<string, string>>): ReadonlyMap<s
   new Map(Object.entries(texts).map(([currency, most]) => [currency, moneyOf(most)]));
 
 /** Returns the name of the other exchange in the ledger. */
-export const placeNameOf = (elsewhere: ElsewhereSettings): string => venueElsewhere(elsewhere).name;
+export const elsewhereNameOf = (elsewhere: ElsewhereSettings): string => venueElsewhere(elsewhere).name;
 
 /**
  * Returns the configuration without hedges on the other exchange, for commands that have no account there. The
  * inventory target counts the balances on both exchanges, so the opening balance replaces the target.
  */
-export function withoutPlace(config: Config): Config {
+export function withoutElsewhere(config: Config): Config {
   const { hedge } = config;
   if (hedge?.elsewhere === undefined) return config;
   const { elsewhere: _there, ...others } = hedge;
@@ -115,7 +115,7 @@ export function hedgeObstacles({ hedging }: Pick<ExchangeVenue, 'hedging'>): str
  * commands that only check pass `null` as `journal`.
  * @throws UsageError if the venue lacks what a hedge needs.
  */
-export function placeClientOf(
+export function elsewhereClientOf(
   config: Config,
   { elsewhere: access }: { readonly elsewhere?: ElsewhereAccess },
   clock: Clock,
@@ -241,25 +241,25 @@ export function evidenceTimesOf({ hedge, elsewhere, timing }: Config): EvidenceT
 }
 
 /** The other exchange for all runs of a process. */
-export type PlaceSide = Pick<HedgePlace, 'account' | 'client' | 'rules' | 'streamed'> & {
+export type ElsewhereSide = Pick<LiveElsewhereHedging, 'account' | 'client' | 'rules' | 'streamed'> & {
   /** Starts the stream of the book, unless it is started. */
   start(): void;
   close(): Promise<void>;
 };
 
 /**
- * Returns the other exchange with its client, rules and stream; `undefined` if `placeClientOf` returns `undefined`.
+ * Returns the other exchange with its client, rules and stream; `undefined` if `elsewhereClientOf` returns `undefined`.
  * Sends nothing.
  */
-export function placeSideOf(
+export function elsewhereSideOf(
   config: Config,
   venue: { readonly elsewhere?: ElsewhereAccess },
   clock: Clock,
   seed: number,
   journal: Pick<Journal, 'noncesElsewhere'>,
   onRequest: (seen: Observation) => void,
-): PlaceSide | undefined {
-  const client = placeClientOf(config, venue, clock, seed, journal, onRequest);
+): ElsewhereSide | undefined {
+  const client = elsewhereClientOf(config, venue, clock, seed, journal, onRequest);
   const access = venue.elsewhere;
   if (client === undefined || access === undefined) return undefined;
   const { book, streamUrl: url } = access;
@@ -276,7 +276,7 @@ export function placeSideOf(
   return {
     account: accountName(access),
     client,
-    rules: new PlaceRules(client, access.venue, book),
+    rules: new ElsewhereRules(client, access.venue, book),
     ...(source && { streamed: () => source.exactBook }),
     start: () => {
       if (!isStarted) source?.start(() => undefined);
@@ -293,21 +293,21 @@ export function placeSideOf(
  * Returns the other exchange for the runs of a configuration and starts its stream; `undefined` if the configuration has
  * no hedges there.
  */
-export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'close'> | undefined) {
-  const named = placeTermsOf(config);
+export function elsewhereHedgingOf(config: Config, there: Omit<ElsewhereSide, 'close'> | undefined) {
+  const named = elsewhereTermsOf(config);
   if (named === undefined) return undefined;
   if (there === undefined)
     throw new UsageError('hedge.elsewhere: this run has no access to the other exchange; restart the bot');
   there.start();
   const { account, client, rules, streamed } = there;
-  return { ...named, account, client, rules, streamed } satisfies HedgePlace;
+  return { ...named, account, client, rules, streamed } satisfies LiveElsewhereHedging;
 }
 
 /**
  * Returns the name of the other exchange in the ledger and the terms of hedges there; `undefined` if the configuration
  * has no hedges there.
  */
-export function placeTermsOf(config: Config) {
+export function elsewhereTermsOf(config: Config) {
   const { hedge, elsewhere, limits } = config;
   const keys = hedge?.elsewhere;
   if (keys === undefined || elsewhere === undefined) return undefined;
@@ -324,7 +324,7 @@ export function placeTermsOf(config: Config) {
       times: evidenceTimesOf(config),
       smallestUntil: isUntried ? SMALLEST_UNTIL : 0,
     },
-  } satisfies Pick<HedgePlace, 'name' | 'terms'>;
+  } satisfies Pick<LiveElsewhereHedging, 'name' | 'terms'>;
 }
 
 /**

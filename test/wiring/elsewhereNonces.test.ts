@@ -21,7 +21,7 @@ import { nonceMarkOf } from '../../src/live/state/stateSummary.ts';
 import { clientBesideBot, clientOf } from '../../src/wiring/bot.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { accountName } from '../../src/wiring/elsewhere/access.ts';
-import { placeClientOf } from '../../src/wiring/place.ts';
+import { elsewhereClientOf } from '../../src/wiring/elsewhereHedging.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { BOOKS, endOf, listAnswer } from '../exchange/everyVenue.ts';
 import { KrakenDouble } from '../krakenDouble/server.ts';
@@ -79,7 +79,7 @@ test.each(VENUES.map(({ name }) => name))('%s: rise for the key of each account'
         const home = { ...access, key: 'a', secret, transport: kept(sent.here), elsewhere };
         const clients = [
           clientOf(config, home, clock, 1, { journal }),
-          placeClientOf(config, home, clock, 1, journal)!,
+          elsewhereClientOf(config, home, clock, 1, journal)!,
         ];
         return { journal, clients };
       };
@@ -206,7 +206,7 @@ test.each(CASES)(
     const client = clientBesideBot(
       where === 'here'
         ? clientOf(config, access, clock, 2)
-        : placeClientOf(config, { elsewhere: there }, clock, 2, null)!,
+        : elsewhereClientOf(config, { elsewhere: there }, clock, 2, null)!,
       { config, clock, ...(where === 'here' ? {} : { there }) },
     );
     const outcome = await endOf(clock, send(client));
@@ -277,7 +277,7 @@ test.each(VENUES)('$name: the client there keeps to the limits of the lowest cla
     secret: new Secret('c2Vj'),
   };
   const clock = new VirtualClock(AT);
-  const there = placeClientOf(configOf(name), { elsewhere: access }, clock, 1, null)!;
+  const there = elsewhereClientOf(configOf(name), { elsewhere: access }, clock, 1, null)!;
   const lowest = venue.connect({
     ...{ clock, random: randomOf(1), restUrl: venue.restUrl(access.restUrl), deadlineMs: 1_000 },
     budgets: { public: allows?.public ?? 600, private: LOWEST[name] ?? allows?.private ?? 600 },

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { moneyOf, type Conversion, type Money, type OwnTrade } from '../../../src/core/index.ts';
-import { PlaceAccount, type PlacedChange } from '../../../src/core/accounting/placeAccount.ts';
+import { ElsewhereAccount, type ElsewhereChange } from '../../../src/core/accounting/elsewhereAccount.ts';
 import { runsOf } from '../../many.ts';
 
 const MAX_AGE = 60_000;
@@ -23,8 +23,8 @@ const events = fc.record({
 it('balances are as old as the start of their read, and cash counts at the rate of its own hedge, drift at the latest', () => {
   fc.assert(
     fc.property(fc.array(events, { maxLength: 20, size: 'medium' }), rate, (history, first) => {
-      const changes: PlacedChange[] = [];
-      const account = new PlaceAccount(
+      const changes: ElsewhereChange[] = [];
+      const account = new ElsewhereAccount(
         { place: 'there', major: 'btc', minor: 'usd' },
         { balancesMaxAgeMs: MAX_AGE },
         { tradeReportDelayMaxMs: 0 },
@@ -76,9 +76,9 @@ it('balances are as old as the start of their read, and cash counts at the rate 
 
 /** An account there with its book of btc and usd, the drift of which may be limited. */
 function accountWith(drift?: { readonly max: Money; readonly target?: Money }) {
-  const changes: PlacedChange[] = [];
+  const changes: ElsewhereChange[] = [];
   const entries: string[] = [];
-  const account = new PlaceAccount(
+  const account = new ElsewhereAccount(
     { place: 'there', major: 'btc', minor: 'usd' },
     { balancesMaxAgeMs: MAX_AGE, ...(drift && { drift }) },
     { tradeReportDelayMaxMs: 0 },
@@ -169,7 +169,7 @@ it('funds are the ledger without what other orders lock there, and what the open
   const sum = fc.integer({ min: 0, max: 500 });
   fc.assert(
     fc.property(sum, sum, fc.boolean(), (others, hedged, isOpen) => {
-      const account = new PlaceAccount(
+      const account = new ElsewhereAccount(
         { place: 'there', major: 'btc', minor: 'usd' },
         {},
         { tradeReportDelayMaxMs: 0 },

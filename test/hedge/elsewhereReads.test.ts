@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { moneyOf, textOfMoney, VirtualClock, type Money, type Outcome } from '../../src/core/index.ts';
-import { PlaceReads } from '../../src/hedge/placeReads.ts';
+import { ElsewhereReads } from '../../src/hedge/elsewhereReads.ts';
 import { TwoToyExchanges } from '../core/twoToyExchanges.ts';
 import { memoryLog } from '../memoryLog.ts';
 
@@ -42,7 +42,7 @@ function reads() {
       },
     },
   };
-  const placeReads = new PlaceReads({
+  const elsewhereReads = new ElsewhereReads({
     run: { clock, log, time, step: event => void two.toy.engine.step(event) },
     engine: two.toy.engine,
     place,
@@ -53,7 +53,7 @@ function reads() {
     onQuiet: () => void explained++,
     onCompared: agrees => void compared.push(agrees),
   });
-  return { clock, two, state, started, ended, compared, placeReads, explained: () => explained };
+  return { clock, two, state, started, ended, compared, elsewhereReads, explained: () => explained };
 }
 
 test('a read is due soon after a failure, a difference, a new rate or a change of the hedges, also one during the last read, and else at its interval', async () => {
@@ -66,7 +66,7 @@ test('a read is due soon after a failure, a difference, a new rate or a change o
   });
   await fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 8 }), async turns => {
-      const { clock, two, state, started, ended, compared, placeReads, explained } = reads();
+      const { clock, two, state, started, ended, compared, elsewhereReads, explained } = reads();
       const usdt = two.truth.get('usdt')!;
       let isSoon = true;
       let last = -Infinity;
@@ -81,7 +81,7 @@ test('a read is due soon after a failure, a difference, a new rate or a change o
         const due = last + (isSoon || isNewRate || hedges === 'before' ? SOON_MS : EVERY_MS);
         const [before, explains] = [started.length, explained()];
         while (started.length === before && clock.elapsed() < Math.max(due, 0) + 1_000) {
-          void placeReads.readWhenDue();
+          void elsewhereReads.readWhenDue();
           await clock.advance(0);
           if (started.length === before) await clock.advance(100);
         }
@@ -114,18 +114,18 @@ test('no hedge is sent there from a minute after the start of the last read that
   });
   await fc.assert(
     fc.asyncProperty(fc.array(read, { minLength: 2, maxLength: 8 }), async all => {
-      const { clock, state, placeReads } = reads();
+      const { clock, state, elsewhereReads } = reads();
       let readAt = clock.elapsed();
       for (const { fails, latencyMs, pauseMs } of all) {
         Object.assign(state, { fails, latencyMs });
         const startedAt = clock.elapsed();
-        void placeReads.read();
+        void elsewhereReads.read();
         await clock.advance(latencyMs);
         if (!fails) readAt = startedAt;
-        expect(placeReads.unread !== null).toBe(clock.elapsed() - readAt > UNREAD_MS);
+        expect(elsewhereReads.unread !== null).toBe(clock.elapsed() - readAt > UNREAD_MS);
         await clock.advance(pauseMs);
-        expect(placeReads.unread !== null).toBe(clock.elapsed() - readAt > UNREAD_MS);
-        if (fails && placeReads.unread !== null) expect(placeReads.unread).toMatch(/: no answer$/);
+        expect(elsewhereReads.unread !== null).toBe(clock.elapsed() - readAt > UNREAD_MS);
+        if (fails && elsewhereReads.unread !== null) expect(elsewhereReads.unread).toMatch(/: no answer$/);
       }
     }),
     { numRuns: 30 },
@@ -136,12 +136,12 @@ test('a stop says that the balances there match only after a quiet read without 
   const answer = fc.constantFrom('equal', 'differs', 'fails', 'hedge');
   await fc.assert(
     fc.asyncProperty(fc.array(answer, { minLength: 10, maxLength: 10 }), async answers => {
-      const { clock, two, state, ended, placeReads } = reads();
+      const { clock, two, state, ended, elsewhereReads } = reads();
       const usdt = two.truth.get('usdt')!;
-      await Promise.all([placeReads.read(), clock.advance(100)]);
+      await Promise.all([elsewhereReads.read(), clock.advance(100)]);
       const before = ended.length;
       let match: boolean | null | undefined;
-      void placeReads.match().then(found => (match = found));
+      void elsewhereReads.match().then(found => (match = found));
       for (let n = 0; n < 200 && match === undefined; n++) {
         const next = answers[ended.length - before];
         state.fails = next === 'fails';

@@ -19,7 +19,7 @@ import { mayStillExecute } from './hedgeText.ts';
 import type { HedgeInputs } from './hedgeInputs.ts';
 
 /** Settings of hedges on the other exchange. Amounts of money are in the quote currency of the bot's book. */
-export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latencyMs' | 'riskZ' | 'valueMin'> & {
+export type ElsewhereHedgeTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latencyMs' | 'riskZ' | 'valueMin'> & {
   /** Volatility per hour that is assumed until prices are measured, in bps. */
   readonly volatilityBps: number;
   readonly costMaxBps: number;
@@ -36,7 +36,7 @@ export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latency
 };
 
 /** The other exchange, where the bot hedges. */
-export type HedgedPlace = {
+export type ElsewhereHedging = {
   /** Name of the exchange in the ledger. */
   readonly name: string;
   /** Fingerprint of the exchange's address and of the API key. */
@@ -45,7 +45,7 @@ export type HedgedPlace = {
   readonly rules: { readonly known: { readonly instrument: Instrument; readonly takerRate: number } };
   /** Returns the book of the exchange's stream; absent without a stream. */
   readonly streamed?: (() => StreamedBook | null) | undefined;
-  readonly terms: PlaceTerms;
+  readonly terms: ElsewhereHedgeTerms;
 };
 
 const ONE = money(10n ** 18n);
@@ -62,7 +62,7 @@ export type RateSources = readonly Pick<SourceStatus, 'name' | 'quoteRate'>[];
  * Returns the value of one unit of the other book's quote currency, in the quote currency of the bot's book, from the
  * first named source that has a value. `null` if no source has one.
  */
-export function rateOf(names: PlaceTerms['rateSources'], sources: RateSources): Money | null {
+export function rateOf(names: ElsewhereHedgeTerms['rateSources'], sources: RateSources): Money | null {
   if (names === null) return ONE;
   for (const name of names) {
     const rate = sources.find(each => each.name === name)?.quoteRate ?? Number.NaN;
@@ -76,7 +76,7 @@ export function rateOf(names: PlaceTerms['rateSources'], sources: RateSources): 
 const RATE_MAX = 1e12;
 const NONE = money(0n);
 
-export type PlaceSetup = {
+export type ElsewhereRunSetup = {
   readonly setup: ElsewhereSetup;
   /**
    * Returns the value of one unit of the other book's quote currency, in the bot's quote currency; `null` if unknown.
@@ -90,13 +90,13 @@ export type PlaceSetup = {
  * Returns a run's setup of hedges on the other exchange. `unread`: returns why its balances are unknown, or `null`.
  * `sources`: returns the sources of the exchange rate; by default those of the engine.
  */
-export function placeSetupOf(
-  place: HedgedPlace,
+export function elsewhereSetupOf(
+  place: ElsewhereHedging,
   engine: Engine,
   { clock, time }: { readonly clock: Clock; readonly time: () => Millis },
   unread: () => string | null,
   sources: () => RateSources = () => engine.book.livePrice(time())?.sources ?? [],
-): PlaceSetup {
+): ElsewhereRunSetup {
   const { client, rules, terms, streamed } = place;
   const { rateSources, volatilityBps, times, costMaxBps, collarBps, orderValueMax, ...others } = terms;
   const volatility = new EwmaVolatility({

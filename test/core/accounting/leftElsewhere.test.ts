@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { money, type BalanceCheck } from '../../../src/core/index.ts';
-import { OtherPlaces } from '../../../src/core/accounting/otherPlaces.ts';
+import { LeftElsewhere } from '../../../src/core/accounting/leftElsewhere.ts';
 import { Transit } from '../../../src/core/accounting/transit.ts';
 import { runsOf } from '../../many.ts';
 
@@ -16,7 +16,7 @@ test('other exchanges together hold of a currency what was booked under exactly 
   });
   fc.assert(
     fc.property(fc.array(booking, { maxLength: 8 }), bookings => {
-      const places = new OtherPlaces(() => undefined);
+      const places = new LeftElsewhere(() => undefined);
       for (const [at, { currency, place, amount }] of bookings.entries())
         places.transfer({
           ...{ kind: 'transfer', source: `s${at}`, cause: 'deposits', currency: `${currency}@${place}` },
@@ -34,7 +34,7 @@ test('other exchanges together hold of a currency what was booked under exactly 
 test('a booking on another exchange is an entry of the time when it occurred, and news under the name of that exchange, once', () => {
   const changes: unknown[] = [];
   const entries: unknown[] = [];
-  const places = new OtherPlaces(change => changes.push(change));
+  const places = new LeftElsewhere(change => changes.push(change));
   places.onEntry(entry => entries.push(entry));
   const of = { source: 's', cause: 'deposits', amount: money(4n), at: 9, occurredAt: 7, why: 'sent' } as const;
   for (const currency of ['btc@one', 'btc@two', 'btc@one']) places.transfer({ ...of, kind: 'transfer', currency });

@@ -12,7 +12,7 @@ import {
   type Money,
   type TransferEvent,
 } from '../../../src/core/index.ts';
-import { PlaceTransfers } from '../../../src/live/loop/placeTransfers.ts';
+import { ElsewhereTransfers } from '../../../src/live/loop/elsewhereTransfers.ts';
 import { ToyExchange, PATIENCE } from '../../core/toyExchange.ts';
 import { plain } from '../../core/market.ts';
 import { TwoToyExchanges } from '../../core/twoToyExchanges.ts';
@@ -47,7 +47,7 @@ class World {
   mayHalt = false;
   #lines = 0;
   #run = 7;
-  transfers: PlaceTransfers;
+  transfers: ElsewhereTransfers;
   /** Bookings of arrivals, departures and returns that no list shows. */
   booked = 0;
 
@@ -81,7 +81,7 @@ class World {
     return this.engine.book.riskContext(this.toy.now).missing;
   }
 
-  #newTransfers(): PlaceTransfers {
+  #newTransfers(): ElsewhereTransfers {
     const step = (event: EngineEvent) => {
       this.toy.step(event);
       if (event.kind !== 'transfer') return;
@@ -89,7 +89,7 @@ class World {
       // That a deposit came from outside follows from balances that the earlier bookings of a pass may have made equal.
       if (!event.source.startsWith('outside ')) this.booked++;
     };
-    return new PlaceTransfers({
+    return new ElsewhereTransfers({
       run: { clock: {} as never, time: () => this.toy.now, log: memoryLog().log, step },
       ...{ engine: this.engine, place: 'binance', hasLists: this.hasLists, currencies: ['btc', 'usdt'] },
     });
@@ -1004,7 +1004,7 @@ test('a listed transfer may be between both exchanges by its cause and currency,
   };
   const { log, lines } = memoryLog();
   const options = { run: { log }, engine, place: 'there', hasLists: true, currencies: ['btc', 'usdt'] };
-  const transfers = new PlaceTransfers(options as never);
+  const transfers = new ElsewhereTransfers(options as never);
   const isBetween = (cause: TransferEvent['cause'], currency: string) =>
     transfers.isBetween({ cause, currency, amount: moneyOf('2') });
   for (const cause of ['deposits', 'withdrawals'] as const)

@@ -4,9 +4,9 @@
  */
 import type { AccountLedger, BalancesEvent, ElsewhereEvent, TransferEvent } from './accountEvents.ts';
 import type { Booked, BookedTransfer } from './bookings.ts';
-import type { PlaceCheck } from './reconciliation.ts';
+import type { ElsewhereCheck } from './reconciliation.ts';
 import { changesIn, type LedgerEntry } from './ledger.ts';
-import { atPlace, isAtPlace, splitRows, withRows, type PlacedRows } from './place.ts';
+import { atPlace, isAtPlace, splitRows, withRows, type PlacedRows } from './placeNames.ts';
 import { TradingAccount, type AccountDelays, type AccountView } from './tradingAccount.ts';
 import type { LedgerHalt } from '../model/halts.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -17,7 +17,7 @@ import { money, multiplyMoneyFloor, textOfMoney, type Millis, type Money, type S
  * Change booked on the other exchange, by its effect on the position of the bot's book. `cash` is in the quote currency
  * of the bot's book. `currency`: base currency of the change; absent if it is that of the book with hedges there.
  */
-export type PlacedChange =
+export type ElsewhereChange =
   | { readonly kind: 'trade'; readonly major: Money; readonly cash: Money }
   | {
       readonly kind: 'opening' | 'transfer';
@@ -27,9 +27,9 @@ export type PlacedChange =
     };
 
 /** Book on the other exchange: its venue, its currencies, and the base currency of the bot's book. */
-export type PlacedBook = { readonly place: string; readonly major: string; readonly minor: string };
+export type ElsewhereBook = { readonly place: string; readonly major: string; readonly minor: string };
 
-export type PlaceLimits = {
+export type ElsewhereLimits = {
   /**
    * Limit on the drift, the amount of the other book's quote currency beyond its target; absent if there is no limit.
    */
@@ -46,11 +46,11 @@ export type PlaceLimits = {
   readonly balancesMaxAgeMs?: Millis;
 };
 
-export class PlaceAccount {
-  readonly #book: PlacedBook;
+export class ElsewhereAccount {
+  readonly #book: ElsewhereBook;
   readonly #account: TradingAccount;
-  readonly #onChange: (change: PlacedChange) => void;
-  readonly #limits: PlaceLimits;
+  readonly #onChange: (change: ElsewhereChange) => void;
+  readonly #limits: ElsewhereLimits;
   /** Value of one unit of the other book's quote currency, for the trades that are being booked. */
   #rate = money(0n);
   /** Latest value of one unit of the other book's quote currency; `null` if unknown. */
@@ -58,7 +58,12 @@ export class PlaceAccount {
   #readAt: Millis = -Infinity;
 
   /** `onChange` receives the effect of each booking on the position, except restored bookings. */
-  constructor(book: PlacedBook, limits: PlaceLimits, delays: AccountDelays, onChange: (change: PlacedChange) => void) {
+  constructor(
+    book: ElsewhereBook,
+    limits: ElsewhereLimits,
+    delays: AccountDelays,
+    onChange: (change: ElsewhereChange) => void,
+  ) {
     this.#book = book;
     this.#limits = limits;
     this.#onChange = onChange;
@@ -150,7 +155,7 @@ export class PlaceAccount {
   /**
    * Latest comparison of the other exchange's balances with the ledger; `null` before the first comparison of this run.
    */
-  get checked(): PlaceCheck | null {
+  get checked(): ElsewhereCheck | null {
     const { checked } = this.#account;
     return checked && { ...checked, place: this.#book.place };
   }

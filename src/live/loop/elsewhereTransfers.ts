@@ -17,7 +17,7 @@ import {
 } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 
-export type PlaceTransferOptions = {
+export type ElsewhereTransferOptions = {
   readonly run: RunContext;
   readonly engine: Engine;
   readonly place: string;
@@ -39,10 +39,10 @@ const SOURCES = { deposits: 'arrival', withdrawals: FALL_SOURCE, refunds: 'retur
  */
 const OUTSIDE_AFTER_MS: Millis = 60_000;
 
-export class PlaceTransfers {
-  readonly #o: PlaceTransferOptions;
+export class ElsewhereTransfers {
+  readonly #o: ElsewhereTransferOptions;
 
-  constructor(options: PlaceTransferOptions) {
+  constructor(options: ElsewhereTransferOptions) {
     this.#o = options;
   }
 

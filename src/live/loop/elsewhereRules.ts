@@ -24,7 +24,7 @@ export async function ofElsewhere<T>(name: string, read: () => Promise<T>): Prom
   }
 }
 
-export class PlaceRules {
+export class ElsewhereRules {
   readonly #exchange: Exchange;
   readonly #name: string;
   readonly book: string;

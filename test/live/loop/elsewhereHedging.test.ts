@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 import { causesOf, moneyOf } from '../../../src/core/index.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { hedgeInputsOf } from '../../../src/hedge/hedgeInputs.ts';
-import { placeSetupOf, rateOf, stateElsewhere } from '../../../src/hedge/index.ts';
-import { heldAtOtherPlaces, hedgesToContinue } from '../../../src/live/loop/hedgePlace.ts';
+import { elsewhereSetupOf, rateOf, stateElsewhere } from '../../../src/hedge/index.ts';
+import { heldLeftElsewhere, hedgesToContinue } from '../../../src/live/loop/elsewhereHedging.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
-import { hedgePlaceOf } from '../../../src/wiring/place.ts';
+import { elsewhereHedgingOf } from '../../../src/wiring/elsewhereHedging.ts';
 import { plain } from '../../core/market.ts';
 import { TwoToyExchanges } from '../../core/twoToyExchanges.ts';
 import { applyPendingSettlements } from '../../../src/live/state/settlements.ts';
@@ -21,11 +21,11 @@ const VOLATILITY_BPS = 60;
 function setupOn(two: TwoToyExchanges, unread: () => string | null = () => null) {
   const read = loadConfig(JSON.stringify(parse(readFileSync(shippedConfig('elsewhere'), 'utf8'))), 'my.yaml');
   if (!read.ok) throw new Error(read.errors.join('\n'));
-  const shipped = hedgePlaceOf(read.config, { start: () => undefined } as never)!;
+  const shipped = elsewhereHedgingOf(read.config, { start: () => undefined } as never)!;
   const rules = { known: { instrument: plain, takerRate: 0 } } as never;
   const place = { ...shipped, rules, terms: { ...shipped.terms, volatilityBps: VOLATILITY_BPS } };
   const clock = { elapsed: () => two.toy.now } as never;
-  return placeSetupOf(place, two.toy.engine, { clock, time: () => two.toy.now }, unread);
+  return elsewhereSetupOf(place, two.toy.engine, { clock, time: () => two.toy.now }, unread);
 }
 
 /** Lets the toy exchange run for `rounds` of 3 s while the hedger looks each time. */
@@ -135,12 +135,12 @@ test('money at an exchange that the bot no longer knows is named at the start, w
   two.readThere();
   const ledger = two.toy.engine.ledger([]);
   const left = { ledger } as never;
-  expect(heldAtOtherPlaces(left, 'binance')).toBeNull();
-  expect(heldAtOtherPlaces(left, 'kraken')).toMatch(
+  expect(heldLeftElsewhere(left, 'binance')).toBeNull();
+  expect(heldLeftElsewhere(left, 'kraken')).toMatch(
     /^the ledger also has 500 btc@binance, 90000 usdt@binance, .* Book out each amount that is no longer in its account, for example: puntas ledger adjust -c FILE --currency btc@binance --amount=-500 --reason "\.\.\." \(add --in-transit only if you sent the amount to an exchange that this bot reads and the first balances read there did not include the amount\)$/,
   );
   // Without the section, no amount can be in transit.
-  expect(heldAtOtherPlaces(left, null)).toMatch(/--currency btc@binance --amount=-500 --reason "\.\.\."$/);
+  expect(heldLeftElsewhere(left, null)).toMatch(/--currency btc@binance --amount=-500 --reason "\.\.\."$/);
 });
 
 test('of what is left at exchanges that the bot does not read, each amount is named, also below zero, and none in transit', () => {
@@ -155,8 +155,8 @@ test('of what is left at exchanges that the bot does not read, each amount is na
     }).map(([name, sum]) => [name, causesOf({ opening: moneyOf(sum) })]),
   );
   const left = { ledger: { causes } } as never;
-  expect(heldAtOtherPlaces(left, 'known')).toContain('the ledger also has -4 btc@old, 5 eth@older, in accounts');
-  expect(heldAtOtherPlaces(left, null)).toContain('also has 2 btc@known, 3 btc@transit, -4 btc@old, 5 eth@older, in');
+  expect(heldLeftElsewhere(left, 'known')).toContain('the ledger also has -4 btc@old, 5 eth@older, in accounts');
+  expect(heldLeftElsewhere(left, null)).toContain('also has 2 btc@known, 3 btc@transit, -4 btc@old, 5 eth@older, in');
 });
 
 test('the rate is that of the first named source that has one', () => {

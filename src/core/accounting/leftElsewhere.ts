@@ -4,18 +4,18 @@
  */
 import type { TransferEvent } from './accountEvents.ts';
 import { Ledger, type Change, type LedgerEntry } from './ledger.ts';
-import { atPlace, placeInName, tickerInName, type PlacedRows } from './place.ts';
-import type { PlacedChange } from './placeAccount.ts';
+import { atPlace, placeInName, tickerInName, type PlacedRows } from './placeNames.ts';
+import type { ElsewhereChange } from './elsewhereAccount.ts';
 import { money, type Money } from '../model/units.ts';
 
-export class OtherPlaces {
-  readonly #onChange: (change: PlacedChange) => void;
+export class LeftElsewhere {
+  readonly #onChange: (change: ElsewhereChange) => void;
   readonly #ledger = new Ledger();
   /** Currencies that a run with access to their exchange must still open. */
   #unopened: PlacedRows['unopened'];
 
   /** `onChange` receives each booking with its currency, except restored bookings. */
-  constructor(onChange: (change: PlacedChange) => void) {
+  constructor(onChange: (change: ElsewhereChange) => void) {
     this.#onChange = onChange;
   }
 
