@@ -335,7 +335,7 @@ export class Hedging {
       { name, account: 'replay', client: exchange, rules: { known: { instrument, takerRate } }, streamed, terms },
       this.#scene.engine,
       { clock: this.#clock, time: () => this.#clock.now() },
-      () => null,
+      { unread: () => null, readMoved: () => reads.readMoved() },
       this.#scene.rateSources,
     );
     const { engine, step } = this.#scene;

@@ -79,8 +79,8 @@ export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'
    * spend.
    */
   readonly funds: (currency: string) => Money;
-  /** Returns the differences of the account's balances on the other exchange from its ledger. */
-  readonly moved: () => Moved;
+  /** Reads the balances on the other exchange and resolves to their differences from the ledger; `null` on failure. */
+  readonly readMoved: () => Promise<Moved | null>;
   /** Reason why no hedge of this side may be sent now; `null` if there is none. */
   readonly closedBecause: (side: Side) => string | null;
 };
@@ -185,14 +185,14 @@ export class ElsewhereDesk {
   }
 
   /**
-   * Looks the open order up once. After `ended` and `not placed`, no order is open. `moved` returns the differences of
-   * the balances there from the ledger after the look-up.
+   * Looks the open order up once. After `ended` and `not placed`, no order is open. `readMoved` reads the balances there
+   * and resolves to their differences from the ledger, or to `null` if they could not be read.
    */
-  async find(moved?: () => Moved): Promise<ElsewhereVerdict> {
+  async find(readMoved?: () => Promise<Moved | null>): Promise<ElsewhereVerdict> {
     const open = this.#open;
     if (open === null) throw new Error('cannot look up an order: no order is open on the other exchange');
     const startedAt = this.#options.clock.elapsed();
-    const { verdict, isDeciding } = await this.#lookUp(open, startedAt, moved);
+    const { verdict, isDeciding } = await this.#lookUp(open, startedAt, readMoved);
     open.isUndecidable = verdict.kind === 'unknown' && !isDeciding && open.evidence.isConclusive(startedAt);
     return verdict;
   }
@@ -200,7 +200,7 @@ export class ElsewhereDesk {
   async #lookUp(
     open: OpenElsewhere,
     startedAt: Millis,
-    moved?: () => Moved,
+    readMoved?: () => Promise<Moved | null>,
   ): Promise<{ readonly verdict: ElsewhereVerdict; readonly isDeciding: boolean }> {
     const { client } = this.#options;
     const { id } = open.order;
@@ -216,7 +216,9 @@ export class ElsewhereDesk {
     const trades = completeValue(listed);
     if (trades === null) return { verdict: lookUpFailed("the read of the order's trades", listed), isDeciding: false };
     const answer = { startedAt, reports: own, trades: tradesOf(trades, oids, id) };
-    const verdict = open.evidence.read(moved === undefined ? answer : { ...answer, moved: moved() });
+    const isAbsent = own.length === 0 && open.evidence.isConclusive(startedAt);
+    const moved = isAbsent ? await readMoved?.() : undefined;
+    const verdict = open.evidence.read(moved === undefined ? answer : { ...answer, moved });
     if (verdict.kind === 'ended' || verdict.kind === 'not placed') this.#open = null;
     else if (verdict.kind === 'live') await client.cancel(oid === undefined ? { originIds: [id] } : { oids });
     return { verdict, isDeciding: open.evidence.isDeciding };

@@ -12,6 +12,7 @@ import {
   type Millis,
   type Balance,
   type Money,
+  type Moved,
   type Outcome,
   type VenueClient,
 } from '../core/index.ts';
@@ -101,6 +102,13 @@ export class ElsewhereReads {
     const turn = this.#turn.then(() => this.#readNow());
     this.#turn = turn.catch(() => undefined);
     return turn;
+  }
+
+  /** Reads the balances. Resolves to their differences from the ledger, or to `null` if they could not be read. */
+  async readMoved(): Promise<Moved | null> {
+    const startedAt = this.#o.run.clock.elapsed();
+    await this.read();
+    return this.#readAt >= startedAt ? (this.#o.engine.elsewhere?.moved ?? null) : null;
   }
 
   async #readNow(): Promise<boolean> {

@@ -9,6 +9,7 @@ import {
   textOfAmount,
   textOfMoney,
   textOfPrice,
+  valueFloor,
   type ElsewhereEvent,
   type HedgeOffer,
   type HedgeRow,
@@ -78,14 +79,21 @@ export class ElsewhereRoute {
     const now = rate();
     if (now === null) return none('no exchange rate is known for the quote currency on the other exchange');
     const free = funds(sells ? there.major : there.minor);
-    const worst = BigInt(read.depth.asks === 0 ? 0 : read.depth.askPrices[read.depth.asks - 1]!) * there.tickMoney;
-    const affordable = sells || worst === 0n ? free : money((free * ONE * 99n) / (worst * 100n));
-    const size = [sells ? amount : money(-amount), affordable].reduce((a, b) => (b < a ? b : a));
-    if (!(size > 0n)) return none('no free funds for this hedge on the other exchange');
+    if (!(free > 0n)) return none('no free funds for this hedge on the other exchange');
+    const wanted = sells ? amount : money(-amount);
+    const size = sells && free < wanted ? free : wanted;
     const riskBps = latencyRiskBps(perRootSecond(), latencyMs, riskZ);
     const { smallestUntil, bounds } = this.#setup;
     const limited = reconciled < smallestUntil ? { orderAmountMax: smallestAmountAt(there, read.depth) } : {};
-    const terms = { ...this.#setup, bounds: { ...bounds, ...limited }, rate: now, midHere: mid, riskBps };
+    const payable = sells ? bounds.orderValueMax : valueFloor(there, textOfMoney(money((free * 99n) / 100n)));
+    const orderValueMax = payable < bounds.orderValueMax ? payable : bounds.orderValueMax;
+    const terms = {
+      ...this.#setup,
+      bounds: { ...bounds, ...limited, orderValueMax },
+      rate: now,
+      midHere: mid,
+      riskBps,
+    };
     const priced = priceElsewhere(instrument.minor, read.depth, sells ? size : money(-size), terms);
     if ('unavailableReason' in priced) return { by: 'nothing', out: priced };
     return { by: 'elsewhere', out: priced.out, take: priced.take, rate: now, pricedAt: read.startedAt };
@@ -156,7 +164,7 @@ export class ElsewhereRoute {
 
   /** Looks up the order of a hedge; returns its end, or the reason why the end is not proven. */
   async find(): Promise<ElsewhereEnd | string> {
-    const verdict = await this.#setup.desk.find(this.#setup.moved);
+    const verdict = await this.#setup.desk.find(this.#setup.readMoved);
     if (verdict.kind === 'unknown') return verdict.reason;
     if (verdict.kind === 'live')
       return 'the other exchange left the immediate-or-cancel order open; the bot cancels the order';

@@ -86,15 +86,22 @@ export type ElsewhereRunSetup = {
   readonly observe: (at: Millis, view: Pick<HedgeInputs, 'mid' | 'refusal'>) => void;
 };
 
+/** Reads of the balances on the other exchange. */
+export type ElsewhereBalances = {
+  /** Returns why the balances are unknown; `null` if they were read recently. */
+  readonly unread: () => string | null;
+  readonly readMoved: ElsewhereSetup['readMoved'];
+};
+
 /**
- * Returns a run's setup of hedges on the other exchange. `unread`: returns why its balances are unknown, or `null`.
+ * Returns a run's setup of hedges on the other exchange. `reads`: reads of its balances.
  * `sources`: returns the sources of the exchange rate; by default those of the engine.
  */
 export function elsewhereSetupOf(
   place: ElsewhereHedging,
   engine: Engine,
   { clock, time }: { readonly clock: Clock; readonly time: () => Millis },
-  unread: () => string | null,
+  reads: ElsewhereBalances,
   sources: () => RateSources = () => engine.book.livePrice(time())?.sources ?? [],
 ): ElsewhereRunSetup {
   const { client, rules, terms, streamed } = place;
@@ -129,8 +136,8 @@ export function elsewhereSetupOf(
     perRootSecond: () => volatility.perRootSecond,
     rate,
     funds: currency => account.funds(currency),
-    moved: () => account.moved,
-    closedBecause: side => unread() ?? account.closedBecause(side),
+    readMoved: reads.readMoved,
+    closedBecause: side => reads.unread() ?? account.closedBecause(side),
   };
   return {
     ...{ setup, rate },

@@ -289,7 +289,11 @@ export class BotOfTwo {
           perRootSecond: () => 1e-4,
           rate: () => moneyOf(this.rate),
           funds: currency => this.desk.engine.elsewhere!.funds(currency),
-          moved: () => this.desk.engine.elsewhere!.moved,
+          readMoved: () => {
+            if (life !== this.#lives) return Promise.resolve(null);
+            this.#readThere(false);
+            return Promise.resolve(this.desk.engine.elsewhere!.moved);
+          },
           closedBecause: () => null,
         },
         ...{
@@ -359,7 +363,10 @@ export class BotOfTwo {
     this.desk.now = this.clock.now();
     this.desk.round(0);
     this.desk.readBalances();
-    if (this.hedger.rows.some(mayStillExecute)) return;
+    if (!this.hedger.rows.some(mayStillExecute)) this.#readThere(true);
+  }
+
+  #readThere(quiet: boolean): void {
     const balances = [...this.balances].map(([currency, sum]) => {
       const total = textOfMoney(sum);
       return { currency, total, locked: '0', available: total };
@@ -368,7 +375,7 @@ export class BotOfTwo {
       kind: 'balances',
       at: this.desk.now,
       startedAt: this.desk.now,
-      quiet: true,
+      quiet,
       balances,
       place: 'there',
     });

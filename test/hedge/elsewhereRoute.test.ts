@@ -11,6 +11,7 @@ import {
   VirtualClock,
   type EngineEvent,
   type HedgeRow,
+  type Moved,
   type Instrument,
   type Money,
   type Side,
@@ -65,7 +66,7 @@ test('an order is of the wanted side, which may be open while the other is close
   const drawn = fc.record({
     sizes: fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 6 }),
     step: fc.constantFrom(1, 100, 10_000),
-    marginBps: fc.constantFrom(0, 10, 50),
+    marginBps: fc.constantFrom(0, 10, 50, 2_000),
     baseLots: fc.nat(2_000),
     quote: fc.nat(2_000),
     closed: fc.subarray<Side>(['buy', 'sell']),
@@ -93,6 +94,16 @@ test('an order is of the wanted side, which may be open while the other is close
   expect(orders).toBeGreaterThan(20);
 });
 
+test('an ask far from the market does not make a purchase smaller', async () => {
+  const drawn = { step: 1, marginBps: 10, baseLots: 0, quote: 500, closed: [] };
+  const view = { instrument: here, mid: moneyOf('20000') } as never;
+  const priced = (sizes: readonly number[], step: number) =>
+    hedges({ ...drawn, sizes, step }).price(view, money(-400n * LOT), { reconciled: 0, isAll: true });
+  const found = await priced([400], 1);
+  expect(found).toHaveProperty('take.amount', 400);
+  expect(await priced([400, 1], 10_000_000)).toEqual(found);
+});
+
 test.each([
   ['not executed', null],
   ['executed', { base: LOT, quote: LOT, fee: 0n, feeCurrency: 'usdt' }],
@@ -117,14 +128,19 @@ test('a hedge that no list shows, but that the balances there show as executed, 
   const times = { requestLifeMs: 1_000, listingDelayMs: 1_000 };
   const client = { lookUp: none, orderTrades: none };
   const desk = new ElsewhereDesk({ client, clock, instrument: () => there, times } as never);
-  let moved = { base: moneyOf('0.001'), quote: moneyOf('-1.001') };
-  const hedges = new ElsewhereRoute({ desk, moved: () => moved } as never, { time: () => 0, step: () => undefined });
+  let moved: Moved | null = { base: moneyOf('0.001'), quote: moneyOf('-1.001') };
+  const hedges = new ElsewhereRoute({ desk, readMoved: () => Promise.resolve(moved) } as never, {
+    time: () => 0,
+    step: () => undefined,
+  });
   desk.restore({ id: 'h1', book: 'btc_usdt', side: 'buy', price: '1001', amount: '0.001' }, false);
   for (let look = 0; look < 3; look++) {
     await clock.advance(3_000);
     expect(await hedges.find()).toContain('as if the order had been executed');
   }
   expect([desk.isOpen, hedges.isUndecidable]).toEqual([true, true]);
+  moved = null;
+  expect(await hedges.find()).toContain('its balances are unknown');
   // A person has moved these amounts, and the ledger contains this by now.
   moved = { base: moneyOf('0'), quote: moneyOf('0') };
   expect(typeof (await hedges.find())).toBe('string');

@@ -183,6 +183,7 @@ class World {
   /** Whether a frame of a change has arrived on this connection, with which the delay of later frames is compared. */
   #isMeasured = false;
   #arrivesAt = 0;
+  #changesLateMs = 0;
 
   constructor(venue: Venue, clockAheadMs: number) {
     this.#venue = venue;
@@ -234,6 +235,11 @@ class World {
     });
   }
 
+  /** Delays only frames of changes, as an exchange does whose feed is behind its gateway. */
+  delayChanges(ms: number): void {
+    this.#changesLateMs = ms;
+  }
+
   #answer(listener: StreamListener, sent: string): void {
     for (const frame of this.#venue.answers(this.truth, sent)) this.#send(listener, frame);
   }
@@ -241,7 +247,7 @@ class World {
   #send(listener: StreamListener, frame: object | null, isChange = false): void {
     const now = this.truth.clock.elapsed();
     this.#arrivesAt = Math.max(this.#arrivesAt, now + this.#delayMs);
-    this.#later(this.#arrivesAt - now, listener, () => {
+    this.#later(this.#arrivesAt - now + (isChange ? this.#changesLateMs : 0), listener, () => {
       if (frame === null) listener.ping?.();
       else listener.text(JSON.stringify(frame));
       this.#isMeasured ||= isChange;
@@ -340,6 +346,34 @@ test.each(VENUES.map(venue => [venue.name, venue] as const))(
     );
   },
 );
+
+test('while frames of changes of kraken arrive late, its prompt pongs confirm no book', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(between(100, 2_500), { minLength: 5, maxLength: 30 }),
+      between(2_500, 20_000),
+      async (gaps, lateMs) => {
+        const world = new World(VENUES[0]!, 0);
+        await world.begin();
+        world.delayChanges(lateMs);
+        world.change();
+        await world.truth.clock.advance(lateMs + 100);
+        const first = world.told.length;
+        for (const ms of gaps) {
+          world.change();
+          world.idle();
+          await world.truth.clock.advance(ms);
+        }
+        for (const { at, version, ageMs } of world.told.slice(first)) {
+          const replacedAt = world.truth.replacedAt[version] ?? Infinity;
+          expect(at - ageMs - replacedAt).toBeLessThanOrEqual(LAG_MAX_MS + TRANSIT_MS + UNIT_MS);
+        }
+        await world.end();
+      },
+    ),
+    runsOf(200, 20),
+  );
+});
 
 test('a prompt connection of kraken without changes is confirmed by its pongs alone, without a poll', async () => {
   const world = new World(VENUES[0]!, 0);

@@ -1,6 +1,6 @@
 /** Dialogs: login, and for each action its reason, preview, approval and result. */
 import { Access, type ShownOutcome, type ShownPreview } from './access.ts';
-import { COST, NAME_MAX, PARAMETER_MAX, REASON_MAX } from './bounds.ts';
+import { COST, NAME_MAX, PARAMETER_MAX, REASON_MAX, REASON_MIN } from './bounds.ts';
 import { div, h, render, small, type Node } from './elements.ts';
 import type { State } from './state.ts';
 import { shownCount, stamp } from './texts.ts';
@@ -268,7 +268,7 @@ export class Dialogs {
       labelled('reason', 'Why', {
         maxLength: REASON_MAX,
         required: true,
-        minLength: 4,
+        minLength: REASON_MIN,
         autocomplete: 'off',
         value: this.#typed.reason,
         onInput: typed('reason'),

@@ -23,8 +23,11 @@ export type LookUpAnswer = {
   readonly startedAt: Millis;
   readonly reports: readonly OrderReport[];
   readonly trades: readonly OwnTrade[];
-  /** Differences of the latest balances there from the ledger, which does not contain this order; absent if unknown. */
-  readonly moved?: Moved;
+  /**
+   * Differences between balances there, read after the other requests, and the ledger, which does not contain this
+   * order; `null` if that read failed, absent if there is no ledger.
+   */
+  readonly moved?: Moved | null;
 };
 
 /** Balances of the currencies of the order's book, minus the ledger. */
@@ -140,7 +143,8 @@ export class OrderEvidence {
       return this.#unproven('the exchange no longer lists the order, and lists trades of less than its amount');
     if (this.#isAccepted && trades.length === 0)
       return this.#unproven('the exchange accepted the order, but lists neither the order nor trades of it');
-    if (trades.length === 0 && moved !== undefined && isLikeExecution(this.#order, moved))
+    if (moved === null) return this.#unproven('the exchange does not list the order, and its balances are unknown');
+    if (moved !== undefined && hasMore(this.#order, moved, traded))
       return this.#unproven(
         'the exchange does not list the order, but the balances there have changed as if the order had been executed',
       );
@@ -177,17 +181,15 @@ export class OrderEvidence {
   }
 }
 
-/** Maximum distance of the average price of an execution from the order's price, as a fraction 1 / PRICE_PART. */
-const PRICE_PART = 20n;
+/** Factor within which the average price of an execution is of the order's price. */
+const PRICE_FACTOR = 2n;
 
-/** Whether balances changed as an execution of the order, or of a part of it, changes them. */
-function isLikeExecution({ side, price, amount }: ElsewhereOrder, moved: Moved): boolean {
+/** Whether balances changed as an execution of the order changes them, by more than the listed trades (`traded`). */
+function hasMore({ side, price }: ElsewhereOrder, moved: Moved, traded: Money): boolean {
   const sign = side === 'buy' ? 1n : -1n;
   const [base, paid] = [moved.base * sign, moved.quote * -sign];
-  if (!(base > 0n && paid > 0n && base <= moneyOf(amount))) return false;
   const atPrice = (base * moneyOf(price)) / ONE;
-  const distance = paid > atPrice ? paid - atPrice : atPrice - paid;
-  return distance * PRICE_PART <= atPrice;
+  return base > traded && paid * PRICE_FACTOR >= atPrice && paid <= atPrice * PRICE_FACTOR;
 }
 
 const ONE = 10n ** 18n;

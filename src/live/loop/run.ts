@@ -268,7 +268,12 @@ export class Run {
     this.#keeper = new LedgerKeeper(engine, state.journal, this.#reads, clock, instruments, hedges, known);
     this.#sleep = new SleepWatch(clock);
     const { place } = beside;
-    const placed = place ? elsewhereSetupOf(place, engine, run, () => this.#elsewhereReads?.unread ?? null) : null;
+    const placed = place
+      ? elsewhereSetupOf(place, engine, run, {
+          unread: () => this.#elsewhereReads?.unread ?? null,
+          readMoved: () => this.#elsewhereReads?.readMoved() ?? Promise.resolve(null),
+        })
+      : null;
     const currencies = place ? [place.rules.known.instrument.major, place.rules.known.instrument.minor] : [];
     const hasLists = venue.transferLists !== undefined;
     this.#elsewhereTransfers = place

@@ -39,22 +39,24 @@ const WRONG: readonly { readonly reports: readonly OrderReport[]; readonly trade
   { reports: [], trades: [tradeOf(1, { book: 'btc_usd' })] },
   { reports: [], trades: [1, 2, 3, 4].map(number => tradeOf(number)) },
 ];
-/** Changes of the balances, and whether a sale of up to 3 at about 1000 explains them. */
+/** Changes of the balances, and the amount that a sale at about 1000 must at least have to explain them. */
 const MOVED = (
   [
-    ['0', '0', false],
-    ['-3', '3000', true],
-    ['-1', '995', true],
-    ['-2', '2090', true],
-    ['-2', '2110', false],
-    ['-1', '940', false],
-    ['-3.01', '3010', false],
-    ['3', '-3000', false],
-    ['-3', '0', false],
-    ['-1', '-1000', false],
-    ['0', '1000', false],
+    ['0', '0', 0],
+    ['-3', '3000', 3],
+    ['-1', '995', 1],
+    ['-2', '2090', 2],
+    ['-2', '4000', 2],
+    ['-2', '4001', 0],
+    ['-1', '500', 1],
+    ['-1', '499', 0],
+    ['-4', '4000', 4],
+    ['3', '-3000', 0],
+    ['-3', '0', 0],
+    ['-1', '-1000', 0],
+    ['0', '1000', 0],
   ] as const
-).map(([base, quote, isLike]) => ({ base: moneyOf(base), quote: moneyOf(quote), isLike }));
+).map(([base, quote, sold]) => ({ base: moneyOf(base), quote: moneyOf(quote), sold }));
 const trades = fc.constantFrom<readonly number[]>([], [], [1], [1, 2], [2, 1], [1, 2, 3]);
 const looks = fc.array(
   fc.record({
@@ -80,7 +82,11 @@ const looks = fc.array(
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('wrong' as const), which: fc.nat(WRONG.length - 1) }) },
     ),
     isBesideOthers: fc.boolean(),
-    moved: fc.option(fc.constantFrom(...MOVED), { nil: undefined, freq: 2 }),
+    moved: fc.oneof(
+      { weight: 2, arbitrary: fc.constant(undefined) },
+      { weight: 1, arbitrary: fc.constant(null) },
+      { weight: 3, arbitrary: fc.constantFrom(...MOVED) },
+    ),
   }),
   { minLength: 1, maxLength: 8 },
 );
@@ -126,7 +132,8 @@ test('an order that is not listed is proven by two look-ups alone: late, apart, 
           what.kind === 'absent' &&
           (what.trades.length < least ||
             (isAccepted && most === 0) ||
-            (what.trades.length === 0 && moved?.isLike === true));
+            moved === null ||
+            (moved?.sold ?? 0) > what.trades.length);
 
         const isAbsent = what.kind === 'absent' && at >= CONCLUSIVE_FROM && !denies;
         const seen = [...(what.kind === 'absent' ? what.trades : [])].sort().join();
@@ -166,6 +173,15 @@ test('an order that is not listed is proven by two look-ups alone: late, apart, 
               moved: undefined,
             },
             { afterMs: 4_000, what: { kind: 'absent', trades: [] }, isBesideOthers: false, moved: undefined },
+          ],
+          34_000,
+          'new',
+        ],
+        // Never placed.
+        [
+          [
+            { afterMs: 0, what: { kind: 'absent', trades: [] }, isBesideOthers: false, moved: undefined },
+            { afterMs: 4_000, what: { kind: 'absent', trades: [] }, isBesideOthers: false, moved: MOVED[0] },
           ],
           34_000,
           'new',

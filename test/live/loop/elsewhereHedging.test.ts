@@ -25,7 +25,12 @@ function setupOn(two: TwoToyExchanges, unread: () => string | null = () => null)
   const rules = { known: { instrument: plain, takerRate: 0 } } as never;
   const place = { ...shipped, rules, terms: { ...shipped.terms, volatilityBps: VOLATILITY_BPS } };
   const clock = { elapsed: () => two.toy.now } as never;
-  return elsewhereSetupOf(place, two.toy.engine, { clock, time: () => two.toy.now }, unread);
+  return elsewhereSetupOf(
+    place,
+    two.toy.engine,
+    { clock, time: () => two.toy.now },
+    { unread, readMoved: () => Promise.resolve(null) },
+  );
 }
 
 /** Lets the toy exchange run for `rounds` of 3 s while the hedger looks each time. */

@@ -13,6 +13,7 @@ import {
   row,
   text,
   time,
+  WireFault,
   type Row,
 } from '../../wire/wire.ts';
 import { currencyOfAltname } from '../wire/names.ts';
@@ -69,7 +70,8 @@ export function krakenFrame(frame: string): KrakenFrame {
   const of = row(parsedFrame(frame, PARTS_MAX), 'frame');
   const method = optional(of, 'method', text);
   if (method === 'pong') {
-    const at = optional(of, 'time_out', time);
+    // The answer to a ping changes no book, so a time that cannot be read does no more harm than none.
+    const at = pongTime(of);
     return { kind: 'pong', ...(at === undefined ? {} : { at }) };
   }
   if (method !== undefined || of['error'] !== undefined) return answerFrame(method ?? '', of);
@@ -151,4 +153,13 @@ function symbolTrade(element: unknown): SymbolTrade {
     amount: krakenDecimal(of, 'qty'),
     makerSide: oneOf(of, 'side', ['buy', 'sell']) === 'buy' ? 'sell' : 'buy',
   };
+}
+
+function pongTime(of: Row): Millis | undefined {
+  try {
+    return optional(of, 'time_out', time);
+  } catch (error) {
+    if (error instanceof WireFault) return undefined;
+    throw error;
+  }
 }

@@ -17,8 +17,13 @@ export type KrakenStreamOptions = Omit<ReconnectOptions, 'upWithinMs'> & {
 
 /** Time without any frame after which the connection counts as lost. Heartbeats arrive about every second. */
 const SILENCE_MS: Millis = 10_000;
-/** Time without a frame that has a send time, and without a ping, after which a ping requests one. */
-const PING_AFTER_MS: Millis = 1_000;
+/**
+ * Time without a frame that has a send time, and without a ping, after which a ping requests one: at each check of a
+ * quiet book, more often than such a book would be polled.
+ */
+const PING_AFTER_MS: Millis = 750;
+/** Delay from which a frame of levels shows that those of the subscription arrive late, although pongs may not. */
+const LATE_MS: Millis = 2_000;
 /**
  * Number of crossed books and wrong checksums after which a connection is dropped. Until then, only the book is
  * requested again.
@@ -53,6 +58,8 @@ class KrakenSubscription implements MarketStream {
   #ahead: Millis = -Infinity;
   /** Exchange's time of the last frame of levels; `undefined` if the frame had none. */
   #levelsAt: Millis | undefined;
+  /** Whether the last frame of levels arrived late. Until a prompt one, pongs prove nothing about the book. */
+  #isLate = false;
   #wrong = 0;
   /** Time of the last ping or frame with a send time. */
   #timedAt: Millis = 0;
@@ -90,6 +97,7 @@ class KrakenSubscription implements MarketStream {
     this.#pair = null;
     this.#wrong = 0;
     this.#ahead = -Infinity;
+    this.#isLate = false;
     this.#ping();
     this.#send('subscribe', { channel: 'instrument', snapshot: true });
   }
@@ -147,7 +155,7 @@ class KrakenSubscription implements MarketStream {
         if (frame.at === undefined) return;
         this.#timed(frame.at);
         // Frames arrive in order, so the known book is current as of this frame.
-        return this.#tellBook(frame.at);
+        return this.#isLate ? undefined : this.#tellBook(frame.at);
       case 'answer':
         return this.#answered(frame);
       case 'instruments':
@@ -218,7 +226,10 @@ class KrakenSubscription implements MarketStream {
       return this.#resubscribe();
     }
     this.#levelsAt = frame.at;
-    if (frame.at !== undefined) this.#timed(frame.at);
+    if (frame.at !== undefined) {
+      this.#timed(frame.at);
+      this.#isLate = this.#options.clock.now() + this.#ahead - frame.at >= LATE_MS;
+    }
     this.#arrived('levels');
     this.#tellBook(frame.at);
   }
