@@ -224,7 +224,7 @@ export class ElsewhereDesk {
     return { verdict, isDeciding: open.evidence.isDeciding };
   }
 
-  #track(order: ElsewhereOrder, known: KnownOrder | undefined, oid: string | null): void {
+  #track(order: ElsewhereOrder, known: KnownOrder, oid: string | null): void {
     const { clock, times } = this.#options;
     const evidence = new OrderEvidence(order, clock.elapsed(), times, known);
     this.#open = { order, oid, evidence, isUndecidable: false };

@@ -105,6 +105,12 @@ test('without a rate, a side or a known risk there is no price', () => {
   );
 });
 
+/** Levels of a side at growing distances: each step in ticks leads from one price to the next. */
+function levelsFrom(of: readonly Level[], from: number, sign: number): Level[] {
+  let at = from;
+  return of.map(([step, size]) => [(at += sign * step), size]);
+}
+
 test('a book whose mid price, at the rate, is beyond the collar around that of the bot never gets an order, at any cost limit', () => {
   const worlds = fc.record({
     sells: fc.boolean(),
@@ -157,11 +163,7 @@ test('no fill within the limit of the order costs more than the stated maximum',
   let priced = 0;
   fc.assert(
     fc.property(worlds, ({ sells, bids, asks, lots, rate, part, ...costs }) => {
-      const side = (of: readonly Level[], from: number, sign: number) => {
-        let at = from;
-        return of.map(([step, size]): Level => [(at += sign * step), size]);
-      };
-      const depth = depthOf(side(bids, 6_660_000, -1), side(asks, 6_660_000, 1));
+      const depth = depthOf(levelsFrom(bids, 6_660_000, -1), levelsFrom(asks, 6_660_000, 1));
       const at = terms({ rate: money(rate), ...costs, bounds: WITHOUT_COLLAR });
       const amount = money((sells ? 1n : -1n) * BigInt(lots) * there.lotMoney);
       const route = priceElsewhere('mxn', depth, amount, at);
@@ -225,11 +227,7 @@ test('an order there has the limit, the amounts, the risk and the maximum cost o
   fc.assert(
     fc.property(worlds, ({ sells, bids, asks, gap, lots, rate, part, takerRate, ...costs }) => {
       const midHere = rate * part;
-      const side = (of: readonly Level[], from: number, sign: number) => {
-        let at = from;
-        return of.map(([step, size]): Level => [(at += sign * step), size]);
-      };
-      const depth = depthOf(side(bids, 200, -1), side(asks, 198 + gap, 1));
+      const depth = depthOf(levelsFrom(bids, 200, -1), levelsFrom(asks, 198 + gap, 1));
       const amount = money((sells ? 1n : -1n) * BigInt(lots) * narrow.lotMoney);
       const bounds = { costMaxBps: 900, collarBps: 900, orderValueMax: (10n ** 18n) as never, room: 10 ** 9 };
       const at = { instrument: narrow, takerRate, rate: money(rate), midHere: money(midHere), ...costs, bounds };
@@ -316,11 +314,7 @@ test('an order there is worth at most the maximum values, at its limit and at an
   let limited = 0;
   fc.assert(
     fc.property(worlds, ({ sells, bids, asks, lots, marginBps, orderValueMax, valueMax }) => {
-      const side = (of: readonly Level[], from: number, sign: number) => {
-        let at = from;
-        return of.map(([step, size]): Level => [(at += sign * step), size]);
-      };
-      const [below, above] = [side(bids, 200, -1), side(asks, 200, 1)];
+      const [below, above] = [levelsFrom(bids, 200, -1), levelsFrom(asks, 200, 1)];
       const amount = money((sells ? 1n : -1n) * BigInt(lots) * narrow.lotMoney);
       const bounds = {
         costMaxBps: 5_000,
