@@ -9561,8 +9561,16 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a gap that began before the requested time is left out',
     file: 'src/tape/format/storedTape.ts',
-    from: '.filter(gap => gap.to >= from && gap.from <= to)',
+    from: '.filter(gap => gap.to > from && gap.from <= to)',
     to: '.filter(gap => gap.from >= from && gap.from <= to)',
+    test: 'test/tape/window.test.ts',
+    title: 'has the gaps that reach into it and no others, wherever they begin and end',
+  },
+  {
+    name: 'a gap that began on the day before the window is not told',
+    file: 'src/tape/format/storedTape.ts',
+    from: '[...scannedBefore, ...scanned].flatMap',
+    to: 'scanned.flatMap',
     test: 'test/tape/window.test.ts',
     title: 'has the gaps that reach into it and no others, wherever they begin and end',
   },

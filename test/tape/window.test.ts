@@ -94,7 +94,8 @@ describe('any window of a stored tape', () => {
           minLength: 1,
           maxLength: 6,
         }),
-        fc.nat(30),
+        // Often the first hours of the second day.
+        fc.oneof(fc.nat(30), fc.integer({ min: 24, max: 27 })),
         fc.nat(10),
         (drawn, start, length) => {
           const folder = mkdtempSync(join(dir, 'tape-'));
@@ -115,7 +116,7 @@ describe('any window of a stored tape', () => {
           );
           if (!isDay) return;
           expect(openStoredTape(folder, { from, to }).gaps).toEqual(
-            gaps.filter(gap => gap.to >= from && gap.from <= to),
+            gaps.filter(gap => gap.to > from && gap.from <= to),
           );
         },
       ),

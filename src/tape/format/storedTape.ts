@@ -132,11 +132,16 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
       );
     }
   }
-  const read = [...(from !== -Infinity && first.from > from ? dayBefore(folder, known, first, book) : []), ...days];
+  const [before] = from === -Infinity ? [] : dayBefore(folder, known, wanted[0]!, book);
+  const isNeeded = before !== undefined && first.from > from && continuesDay(before, first);
+  const read = isNeeded && before.head.lot === first.head.lot ? [before, ...days] : days;
   const stated = first.head.depth ?? Infinity;
   const missing = missingBetween(days);
-  const gaps = [...days.flatMap(day => day.gaps), ...missing.gaps]
-    .filter(gap => gap.to >= from && gap.from <= to)
+  // A gap is stored on the day of its beginning and may reach into the next one.
+  const scannedBefore = before === undefined ? [] : [before];
+  const untilFirst = missingBetween([...scannedBefore.filter(day => day.rows > 0), first]);
+  const gaps = [...[...scannedBefore, ...scanned].flatMap(day => day.gaps), ...untilFirst.gaps, ...missing.gaps]
+    .filter(gap => gap.to > from && gap.from <= to)
     .sort((a, b) => a.from - b.from);
   const rules = rulesOf(days);
   const blocks = blocksToRead(read, { from, to, micros: false });
@@ -195,15 +200,14 @@ function* chunksInSession(
 }
 
 /**
- * Returns the stored day before `day`, if `day` continues that day; otherwise an empty list. The book at the end of the
- * earlier day is valid until the first row of `day`.
+ * Returns the stored day before `day`; an empty list if there is none. Its gaps may reach into `day`, and its book is
+ * valid until the first row of a day that continues it.
  */
-function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book: string): readonly ScannedDay[] {
-  const name = all[all.indexOf(day.day) - 1];
-  if (name === undefined || name !== day.head.previous) return [];
+function dayBefore(folder: string, all: readonly string[], day: string, book: string): readonly ScannedDay[] {
+  const name = all[all.indexOf(day) - 1];
+  if (name === undefined) return [];
   try {
-    const before = scanDay(join(folder, `day=${name}`), { book, day: name, skip: false });
-    return continuesDay(before, day) && before.head.lot === day.head.lot ? [before] : [];
+    return [scanDay(join(folder, `day=${name}`), { book, day: name, skip: false })];
   } catch {
     // An unreadable day before the requested time is not an error. The book is then known only from the first row on.
     return [];
