@@ -24,6 +24,7 @@ import { createSecondExchange, type Respond } from '../../src/sandbox/index.ts';
 import { SECOND_BOOKS } from '../../src/sandbox/binance/binanceExchange.ts';
 import { ToyExchange, quoteAround } from '../core/toyExchange.ts';
 import { plain } from '../core/market.ts';
+import { BALANCE_DECIMALS } from '../krakenDouble/exchange.ts';
 import { KrakenDouble } from '../krakenDouble/server.ts';
 import { wireTo, type Fate } from '../live/inProcess.ts';
 import { arena } from '../sandbox/trader.ts';
@@ -47,7 +48,10 @@ export type There = {
   readonly offer: (side: Side, price: string, amount: string) => void;
   /** Balances of the bot, by currency. */
   readonly balances: () => ReadonlyMap<string, Money>;
-  /** Fees that the bot has paid, by currency. */
+  /** Number of decimals to which the exchange rounds each change of a balance; absent if it rounds none. */
+  readonly decimals?: Readonly<Record<string, number>>;
+  readonly roundBy?: (how: 'nearest' | 'up' | 'down') => void;
+  /** Fees that the bot has paid, with what rounding cost it, by currency. */
   readonly fees: () => ReadonlyMap<string, Money>;
   /**
    * The bot receives a third currency and pays its fees in it from the first call on; absent if the exchange has no such
@@ -141,14 +145,21 @@ export function krakenThere(): There {
       }),
     orderIn: ({ target, body }) => (target.endsWith('/AddOrder') ? new URLSearchParams(body).get('cl_ord_id') : null),
     isBookRead: ({ target }) => target.includes('/Depth'),
-    offer: (side, price, amount) => void exchange.house(side, price, amount),
+    // Costs and fees have more decimals than the balance.
+    offer: (side, price, amount) =>
+      void exchange.house(side, `${side === 'buy' ? price : Number(price) - 1}.${side === 'buy' ? 3 : 7}`, amount),
+    decimals: { btc: BALANCE_DECIMALS['XXBT']!, usd: BALANCE_DECIMALS['ZUSD']! },
+    roundBy: how => (exchange.rounding = how),
     balances: () =>
       new Map([
         ['btc', exchange.balance(KEY, 'XXBT')],
         ['usd', exchange.balance(KEY, 'ZUSD')],
       ]),
     fees: () =>
-      summed(exchange.trades.filter(({ order }) => order.owner === KEY).map(({ fee }) => ['usd', fee] as const)),
+      summed([
+        ...exchange.trades.filter(({ order }) => order.owner === KEY).map(({ fee }) => ['usd', fee] as const),
+        ...[['usd', exchange.roundedOff(KEY, 'ZUSD')] as const].filter(([, sum]) => sum !== 0n),
+      ]),
   };
 }
 
@@ -369,7 +380,8 @@ export class BotOfTwo {
   #readThere(quiet: boolean): void {
     const balances = [...this.balances].map(([currency, sum]) => {
       const total = textOfMoney(sum);
-      return { currency, total, locked: '0', available: total };
+      const decimals = this.there.decimals?.[currency];
+      return { currency, total, locked: '0', available: total, ...(decimals !== undefined && { decimals }) };
     });
     this.desk.step({
       kind: 'balances',

@@ -13,6 +13,7 @@ import { BAND, binanceThere, BotOfTwo, embeddedThere, krakenThere, LOTS } from '
 
 const worlds = fc.record({
   lots: fc.constantFrom(-LOTS, LOTS),
+  rounding: fc.constantFrom('nearest', 'up', 'down'),
   depth: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 }),
   events: fc.array(
     fc.record({
@@ -35,9 +36,10 @@ test.each([
   async (_, opened, settledMs) => {
     const cameUp = new Set<string>();
     await fc.assert(
-      fc.asyncProperty(worlds, async ({ lots, depth, events }) => {
+      fc.asyncProperty(worlds, async ({ lots, depth, events, rounding }) => {
         const bot = new BotOfTwo(lots, '0', '0', opened());
         const { there, clock } = bot;
+        there.roundBy?.(rounding);
         const sells = lots > 0;
         const offer = () => {
           for (const [i, size] of depth.entries())

@@ -76,8 +76,10 @@ const PERCENT = { taker: '0.26', maker: '0.16' } as const;
 const rateOf = (kind: keyof typeof PERCENT): bigint => moneyOf(PERCENT[kind]) / 100n;
 const ONE = 10n ** 18n;
 const PAGE = 50;
-/** Costs and fees are listed, and booked, with five decimals. */
+/** Costs and fees are listed with five decimals. */
 const COST_UNIT = 10n ** 13n;
+/** Decimals of balances, by the exchange's id of the currency. */
+export const BALANCE_DECIMALS: Readonly<Record<string, number>> = { XXBT: 10, XXDG: 8, ZUSD: 4 };
 const rounded = (value: bigint): Money => (((value + COST_UNIT / 2n) / COST_UNIT) * COST_UNIT) as Money;
 
 export class KrakenExchange {
@@ -87,11 +89,14 @@ export class KrakenExchange {
   readonly prints: PublicPrint[] = [];
   /** Time from which an order and a trade are listed after they happened, in ms. */
   readonly listedAfterMs = { orders: 0, trades: 0 };
+  /** Direction in which a cost or a fee is rounded to the decimals of the balance that it changes. */
+  rounding: 'nearest' | 'up' | 'down' = 'nearest';
   /** Called after each change of a book or print. */
   changed: (() => void) | undefined;
   readonly #owners: string[] = ['house'];
   readonly #money = new Map<string, Map<string, Money>>();
   readonly #byEngineId = new Map<MatchingBook, Map<number, DoubleOrder>>();
+  readonly #roundedOff = new Map<string, Money>();
   readonly #now: () => number;
   #numbers = 0;
 
@@ -215,14 +220,27 @@ export class KrakenExchange {
       order.fee = (order.fee + fee) as Money;
       const sign = order.side === 'buy' ? 1n : -1n;
       this.#add(order.owner, pair.base[0], sign * BigInt(amount) * pair.instrument.lotMoney);
-      this.#add(order.owner, pair.quote[0], -sign * cost - fee);
+      this.#add(order.owner, pair.quote[0], -sign * cost);
+      this.#add(order.owner, pair.quote[0], -fee);
       if (order.filled === order.amount) this.#end(order, 'closed');
     }
   }
 
   #add(owner: string, currency: string, sum: bigint): void {
     const money = this.#money.get(owner);
-    money?.set(currency, ((money.get(currency) ?? 0n) + sum) as Money);
+    const unit = 10n ** BigInt(18 - BALANCE_DECIMALS[currency]!);
+    const size = sum < 0n ? -sum : sum;
+    const more = { nearest: unit / 2n, up: unit - 1n, down: 0n }[this.rounding];
+    const booked = ((size + more) / unit) * unit;
+    const change = sum < 0n ? -booked : booked;
+    const name = `${owner} ${currency}`;
+    this.#roundedOff.set(name, ((this.#roundedOff.get(name) ?? 0n) + sum - change) as Money);
+    money?.set(currency, ((money.get(currency) ?? 0n) + change) as Money);
+  }
+
+  /** Returns what an account lost by rounding in a currency; negative for a gain. */
+  roundedOff(owner: string, currency: string): Money {
+    return this.#roundedOff.get(`${owner} ${currency}`) ?? (0n as Money);
   }
 
   #end(order: DoubleOrder, status: 'closed' | 'canceled'): void {

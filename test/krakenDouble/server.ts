@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { crc32 } from 'node:zlib';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Side, WireReply, WireRequest } from '../../src/core/index.ts';
-import { decimalText, KrakenExchange, KrakenRefusal, type DoublePair } from './exchange.ts';
+import { BALANCE_DECIMALS, decimalText, KrakenExchange, KrakenRefusal, type DoublePair } from './exchange.ts';
 
 /**
  * Fault of one private request: its answer is lost after or before the execution, replaced by text with a status, or
@@ -178,7 +178,10 @@ export class KrakenDouble {
         return Object.fromEntries(
           pairs
             .flatMap(({ base, quote }) => [base, quote])
-            .map(([id, altname]) => [id, { aclass: 'currency', altname, decimals: 10, display_decimals: 5 }]),
+            .map(([id, altname]) => [
+              id,
+              { aclass: 'currency', altname, decimals: BALANCE_DECIMALS[id], display_decimals: 5 },
+            ]),
         );
       case 'AssetPairs':
         return Object.fromEntries(pairs.map(pair => [pair.id, pairRow(pair)]));

@@ -9567,6 +9567,84 @@ export const EDITS: readonly Edit[] = [
     title: 'has the gaps that reach into it and no others, wherever they begin and end',
   },
   {
+    name: 'a run forgets how many amounts the exchange may have rounded',
+    file: 'src/core/accounting/bookings.ts',
+    from: 'for (const [currency, rounding] of roundings) this.#roundings.set(currency, rounding);',
+    to: 'void roundings;',
+    test: 'test/core/accounting/rounding.test.ts',
+    title:
+      'any history of trades and restarts is no difference, and the ledger has the balances to the digit after each quiet read',
+  },
+  {
+    name: 'the rounding of several amounts is bounded as that of one',
+    file: 'src/core/accounting/bookings.ts',
+    from: 'const limit = BigInt(rounding.amounts) * lastDecimalOf(rounding.decimals);',
+    to: 'const limit = BigInt(Math.min(rounding.amounts, 1)) * lastDecimalOf(rounding.decimals);',
+    test: 'test/core/accounting/rounding.test.ts',
+    title:
+      'any history of trades and restarts is no difference, and the ledger has the balances to the digit after each quiet read',
+  },
+  {
+    name: 'amounts that were rounded stay counted after the ledger equaled the balance',
+    file: 'src/core/accounting/bookings.ts',
+    from: 'if (this.#reported.has(currency)) this.#roundings.set(currency, { decimals, amounts: 0 });',
+    to: 'void [currency, decimals];',
+    test: 'test/core/accounting/rounding.test.ts',
+    title:
+      'any history of trades and restarts is no difference, and the ledger has the balances to the digit after each quiet read',
+  },
+  {
+    name: 'a rounding is booked while another currency differs',
+    file: 'src/core/accounting/bookings.ts',
+    from: 'if (this.#roundings.size === 0 || this.differences().length > 0) return;',
+    to: 'if (this.#roundings.size === 0) return;',
+    test: 'test/core/accounting/rounding.test.ts',
+    title: 'nothing is booked while another currency differs',
+  },
+  {
+    name: 'an amount of whole units counts as rounded',
+    file: 'src/core/accounting/bookings.ts',
+    from: 'if (rounding === undefined || amount % lastDecimalOf(rounding.decimals) === 0n) continue;',
+    to: 'if (rounding === undefined) continue;',
+    test: 'test/core/accounting/rounding.test.ts',
+    title:
+      'two amounts differ by less than two units together, in either direction; an amount of whole units by nothing',
+  },
+  {
+    name: 'a rounding on the other exchange changes no cash',
+    file: 'src/core/accounting/elsewhereAccount.ts',
+    from: "booked.kind !== 'trade' && booked.kind !== 'rounding'",
+    to: "booked.kind !== 'trade'",
+    test: 'test/core/accounting/rounding.test.ts',
+    title: 'another exchange counts its rounding as cash at its latest rate, and its rows are kept for it',
+  },
+  {
+    name: 'roundings of the other exchange are not stored with its rows',
+    file: 'src/core/accounting/placeNames.ts',
+    from: 'roundings: roundings.size === 0 ? undefined : roundings,',
+    to: 'roundings: roundings.size === 0 ? undefined : new Map(ledger.roundings),',
+    test: 'test/core/accounting/rounding.test.ts',
+    title: 'another exchange counts its rounding as cash at its latest rate, and its rows are kept for it',
+  },
+  {
+    name: 'balances at Kraken have no number of decimals',
+    file: 'src/exchange/kraken/wire/replies.ts',
+    from: 'return count === undefined ? each : { ...each, decimals: count };',
+    to: 'return count === undefined ? each : { ...each };',
+    test: 'test/wiring/hedgedAtKraken.test.ts',
+    title:
+      'a fill here is hedged at Kraken in orders of the smallest size, each sent once though the first answer is lost, and the ledger has both accounts to the last digit',
+  },
+  {
+    name: 'the ledger on disk has no roundings',
+    file: 'src/live/recording/ledgerText.ts',
+    from: '[currency, { decimals, amounts }])) }),',
+    to: '[currency, { decimals, amounts: 0 * amounts }])) }),',
+    test: 'test/core/accounting/rounding.test.ts',
+    title:
+      'any history of trades and restarts is no difference, and the ledger has the balances to the digit after each quiet read',
+  },
+  {
     name: 'a gap that began on the day before the window is not told',
     file: 'src/tape/format/storedTape.ts',
     from: '[...scannedBefore, ...scanned].flatMap',

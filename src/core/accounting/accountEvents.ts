@@ -23,7 +23,15 @@ export type AccountLedger = {
   readonly seen: ReadonlyMap<string, string>;
   /** Currencies with trades whose opening amounts are not booked yet; absent if there are none. */
   readonly unopened?: readonly string[] | undefined;
+  /** Currencies whose changes the exchange rounds; absent if there are none. */
+  readonly roundings?: ReadonlyMap<string, Rounding> | undefined;
 };
+
+/**
+ * Rounding of a currency by the exchange: the number of decimals of its balance, and the number of booked amounts since
+ * the ledger last equaled the balance. Each of these amounts may differ by less than one unit of the last decimal.
+ */
+export type Rounding = { readonly decimals: number; readonly amounts: number };
 
 /** Conversion of one currency into another outside the book; the bot assigns `id`. */
 export type Conversion = {

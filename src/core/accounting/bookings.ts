@@ -2,7 +2,7 @@
  * Bookings of the account by currency: opening balances plus every later change, each booked once; and the exchange's
  * reported balances.
  */
-import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
+import type { AccountLedger, Conversion, Rounding, TransferEvent } from './accountEvents.ts';
 import { pairOrNull } from '../model/bookName.ts';
 import { atPlace } from './placeNames.ts';
 import { Ledger, SOURCES_MAX, type Change, type LedgerEntry } from './ledger.ts';
@@ -29,6 +29,8 @@ export type Booked = { readonly changes: readonly Change[] } & (
    * currency.
    */
   | { readonly kind: 'conversion'; readonly worth?: Money | undefined }
+  /** Amounts by which the exchange rounded trades and fees; they count as fees. */
+  | { readonly kind: 'rounding' }
 );
 
 /**
@@ -36,6 +38,8 @@ export type Booked = { readonly changes: readonly Change[] } & (
  * unknown or not the bot's.
  */
 export type FillOf = (trade: OwnTrade) => { readonly id: string | null; readonly level: number | null };
+
+type Difference = { readonly currency: string; readonly difference: Money };
 
 export class Bookings {
   readonly #onBooked: (booked: Booked) => void;
@@ -49,6 +53,8 @@ export class Bookings {
    * exchange may list only currencies with a balance, or list a currency later.
    */
   readonly #unopened = new Set<string>();
+  /** Currencies whose changes the exchange rounds. */
+  readonly #roundings = new Map<string, Rounding>();
   readonly #seen = new Map<string, string>();
   #isOpen = false;
   /** Executed conversions whose rounding differences are not yet settled, such as the two legs of a route. */
@@ -110,14 +116,16 @@ export class Bookings {
   stateToSave(recent: readonly string[]): AccountLedger {
     const { causes, sources } = this.#ledger;
     const unopened = this.#unopened.size === 0 ? undefined : [...this.#unopened];
-    return { causes, sources, seen: this.#seenOf(recent), unopened };
+    const roundings = this.#roundings.size === 0 ? undefined : new Map(this.#roundings);
+    return { causes, sources, seen: this.#seenOf(recent), unopened, roundings };
   }
 
   /** Continues the ledger of an earlier run, including the trades that the earlier run booked. */
-  restore({ causes, sources, seen, unopened = [] }: AccountLedger): void {
+  restore({ causes, sources, seen, unopened = [], roundings = new Map() }: AccountLedger): void {
     if (this.#isOpen) throw new Error('cannot restore the ledger, because its opening balances are already booked');
     this.#ledger.restore(causes, sources);
     for (const currency of unopened) this.#unopened.add(currency);
+    for (const [currency, rounding] of roundings) this.#roundings.set(currency, rounding);
     for (const [tid, content] of seen) this.#seen.set(tid, content);
     this.#isOpen = true;
   }
@@ -143,8 +151,11 @@ export class Bookings {
     this.#reported.clear();
     // A currency that appears only in later reads is not compared with the ledger until something is booked in it.
     const isCompared = (currency: string) => this.totals.has(currency) && !this.#unopened.has(currency);
-    for (const { currency, total } of balances)
+    for (const { currency, total, decimals } of balances) {
       if (!this.#isOpen || isCompared(currency)) this.#reported.set(currency, moneyOf(total));
+      if (decimals !== undefined)
+        this.#roundings.set(currency, { decimals, amounts: this.#roundings.get(currency)?.amounts ?? 0 });
+    }
     if (this.#isOpen) {
       // A trade that is not reported yet would also differ in the currencies of its book.
       if (isSettled && this.#unopened.size > 0 && this.differences().length === 0) this.#openLate(balances, at);
@@ -157,16 +168,56 @@ export class Bookings {
   }
 
   /**
-   * Returns the currencies whose reported total differs from the ledger total. `difference` is reported total minus
-   * ledger total.
+   * Returns the currencies whose reported total differs from the ledger total by more than the exchange's rounding.
+   * `difference` is reported total minus ledger total.
    */
-  differences(): readonly { readonly currency: string; readonly difference: Money }[] {
-    const result: { currency: string; difference: Money }[] = [];
+  differences(): readonly Difference[] {
+    return this.#unequal().filter(({ currency, difference }) => !this.#isRounding(currency, difference));
+  }
+
+  /**
+   * After a quiet balance read, books the amounts by which the exchange rounded. Books nothing if a currency differs by
+   * more.
+   */
+  settleRounding(at: Millis): void {
+    if (this.#roundings.size === 0 || this.differences().length > 0) return;
+    const changes = this.#unequal().map(({ currency, difference }): Change => ({
+      cause: 'fees',
+      currency,
+      amount: difference,
+    }));
+    for (const [currency, { decimals }] of this.#roundings)
+      if (this.#reported.has(currency)) this.#roundings.set(currency, { decimals, amounts: 0 });
+    if (changes.length === 0) return;
+    const why = 'rounding of trades and fees by the exchange';
+    this.#ledger.post({ source: this.#placed(`rounding ${at} ${this.version}`), at, why, changes });
+    this.#onBooked({ kind: 'rounding', changes });
+  }
+
+  #unequal(): readonly Difference[] {
+    const result: Difference[] = [];
     for (const [currency, reported] of this.#reported) {
       const difference = money(reported - this.total(currency));
       if (difference !== 0n) result.push({ currency, difference });
     }
     return result;
+  }
+
+  /** Whether the difference can be the rounding of the amounts since the ledger last equaled the balance. */
+  #isRounding(currency: string, difference: Money): boolean {
+    const rounding = this.#roundings.get(currency);
+    if (rounding === undefined) return false;
+    const limit = BigInt(rounding.amounts) * lastDecimalOf(rounding.decimals);
+    return difference < limit && difference > -limit;
+  }
+
+  /** Counts the amounts of a trade that the exchange may have rounded. */
+  #countRounded(changes: readonly Change[]): void {
+    for (const { currency, amount } of changes) {
+      const rounding = this.#roundings.get(currency);
+      if (rounding === undefined || amount % lastDecimalOf(rounding.decimals) === 0n) continue;
+      this.#roundings.set(currency, { ...rounding, amounts: rounding.amounts + 1 });
+    }
   }
 
   /**
@@ -191,6 +242,7 @@ export class Bookings {
       { cause: 'fees', currency: this.#placed(trade.feeCurrency), amount: money(-moneyOf(trade.feeAmount)) },
     ];
     if (this.#isOpen) for (const { currency } of changes) if (!this.totals.has(currency)) this.#unopened.add(currency);
+    this.#countRounded(changes);
     this.#ledger.post({ source: this.#placed(`trade ${tid} ${oid}`), at, why: this.#whyOf(trade), changes });
     this.#onBooked({ kind: 'trade', trade, changes });
   }
@@ -300,5 +352,8 @@ export class Bookings {
     return true;
   }
 }
+
+/** Returns one unit of the last decimal, in 10^-18. */
+const lastDecimalOf = (decimals: number): bigint => 10n ** BigInt(Math.max(18 - decimals, 0));
 
 export type BookedTransfer = Omit<TransferEvent, 'kind' | 'at'>;

@@ -267,13 +267,14 @@ export class ElsewhereAccount {
   #booked(booked: Booked): void {
     const { place, major, minor } = this.#book;
     const base = changesIn(booked.changes, atPlace(major, place));
-    if (booked.kind !== 'trade') {
+    if (booked.kind !== 'trade' && booked.kind !== 'rounding') {
       const transfer = booked.kind === 'transfer' ? booked.transfer : undefined;
       this.#onChange({ kind: booked.kind === 'opening' ? 'opening' : 'transfer', major: base, transfer });
       return;
     }
     // Rounded down also below 0, so that cash is never overstated.
-    const cash = multiplyMoneyFloor(changesIn(booked.changes, atPlace(minor, place)), this.#rate);
+    const rate = booked.kind === 'trade' ? this.#rate : (this.#value ?? money(0n));
+    const cash = multiplyMoneyFloor(changesIn(booked.changes, atPlace(minor, place)), rate);
     this.#onChange({ kind: 'trade', major: base, cash });
   }
 }

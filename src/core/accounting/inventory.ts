@@ -89,6 +89,7 @@ export class Inventory {
       case 'conversion':
         this.#converted(booked.changes, booked.worth);
         break;
+      case 'rounding':
       case 'transfer':
         for (const change of booked.changes) this.#transferred(change);
     }

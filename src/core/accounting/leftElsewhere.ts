@@ -13,6 +13,8 @@ export class LeftElsewhere {
   readonly #ledger = new Ledger();
   /** Currencies that a run with access to their exchange must still open. */
   #unopened: PlacedRows['unopened'];
+  /** Roundings of these exchanges, for a run with access to them. */
+  #roundings: PlacedRows['roundings'];
 
   /** `onChange` receives each booking with its currency, except restored bookings. */
   constructor(onChange: (change: ElsewhereChange) => void) {
@@ -51,12 +53,13 @@ export class LeftElsewhere {
   /** Rows of this ledger, to be stored in the ledger of all accounts. */
   get rows(): PlacedRows {
     const { causes, sources } = this.#ledger;
-    return { causes, sources, unopened: this.#unopened };
+    return { causes, sources, unopened: this.#unopened, roundings: this.#roundings };
   }
 
   /** Restores the rows of all exchanges where this run has no account. */
-  restore({ causes, sources, unopened }: PlacedRows): void {
+  restore({ causes, sources, unopened, roundings }: PlacedRows): void {
     this.#ledger.restore(causes, sources);
     this.#unopened = unopened;
+    this.#roundings = roundings;
   }
 }

@@ -22,17 +22,18 @@ export const bookOutCommand = (name: string, amount: Money): string =>
   `puntas ledger adjust -c FILE --currency ${name} --amount=${textOfMoney(money(-amount))} --reason "..."`;
 
 /** Rows of a ledger for other exchanges and for money in transit, with names like `usdt@other`. */
-export type PlacedRows = Pick<AccountLedger, 'causes' | 'sources' | 'unopened'>;
+export type PlacedRows = Pick<AccountLedger, 'causes' | 'sources' | 'unopened' | 'roundings'>;
 
 /** Splits rows into those whose names `isWanted` accepts, and the others. */
 export function splitRows(
-  { causes, sources, unopened }: PlacedRows,
+  { causes, sources, unopened, roundings }: PlacedRows,
   isWanted: (name: string) => boolean,
 ): readonly [wanted: PlacedRows, others: PlacedRows] {
   const part = (is: boolean): PlacedRows => ({
     causes: new Map([...causes].filter(([currency]) => isWanted(currency) === is)),
     sources: sources.filter(source => isWanted(source) === is),
     unopened: unopened?.filter(currency => isWanted(currency) === is),
+    roundings: roundings && new Map([...roundings].filter(([currency]) => isWanted(currency) === is)),
   });
   return [part(true), part(false)];
 }
@@ -56,10 +57,12 @@ export function withRows<L extends AccountLedger>(ledger: L, rows: PlacedRows): 
   const both = [...causes.keys()].find(currency => ledger.causes.has(currency));
   if (both !== undefined) throw new Error(`cannot merge two ledgers that both contain ${both}`);
   const unopened = [ledger, rows].flatMap(each => each.unopened ?? []);
+  const roundings = new Map([ledger, rows].flatMap(each => [...(each.roundings ?? [])]));
   return {
     ...ledger,
     causes: new Map([...ledger.causes, ...causes]),
     sources: [...ledger.sources, ...sources],
     unopened: unopened.length === 0 ? undefined : unopened,
+    roundings: roundings.size === 0 ? undefined : roundings,
   };
 }

@@ -114,6 +114,7 @@ export class Reconciliation {
    */
   read(startedAt: Millis): LedgerHalt | null {
     this.#bookings.settleResidue(startedAt);
+    this.#bookings.settleRounding(startedAt);
     const differences = this.#bookings.differences();
     this.#checked = {
       at: startedAt,

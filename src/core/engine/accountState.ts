@@ -343,7 +343,8 @@ export class AccountState {
     if (traded !== undefined && booked.kind === 'trade') traded.traded(booked.trade, at);
     for (const book of this.#books) {
       if (book === traded) continue;
-      if (booked.kind === 'transfer' && this.#books.length > 1) this.#transferred(book, booked, at);
+      const isSpread = booked.kind === 'transfer' || booked.kind === 'rounding';
+      if (isSpread && this.#books.length > 1) this.#transferred(book, booked, at);
       else if (!this.isHome(book)) {
         if (booked.kind === 'opening') book.moved({ ...booked, changes: [] }, at);
       } else if (book.major !== traded?.major) book.moved(booked, at);
@@ -356,7 +357,7 @@ export class AccountState {
     this.#home(currency ?? this.#major)?.placed(change);
   }
 
-  /** Passes a transfer to a book: refunded fees if they count in this book, other changes if the book is a home. */
+  /** Passes a transfer or a rounding to a book: fees if they count in this book, other changes if the book is a home. */
   #transferred(book: AccountBook, booked: Booked, at: Millis): void {
     const changes = booked.changes.filter(({ cause, currency }) =>
       cause === 'fees' ? this.#refundedTo(currency) === book : this.isHome(book),
@@ -365,7 +366,7 @@ export class AccountState {
   }
 
   /**
-   * Returns the only book in whose profit refunded fees in a currency count: the first with this base currency or, if
+   * Returns the only book in whose profit refunded or rounded fees in a currency count: the first with this base currency or, if
    * there is none, the first with this quote currency.
    */
   #refundedTo(currency: string): AccountBook | undefined {

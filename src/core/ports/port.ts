@@ -150,6 +150,11 @@ export type Balance = {
   readonly total: DecimalText;
   readonly locked: DecimalText;
   readonly available: DecimalText;
+  /**
+   * Number of decimals to which the exchange rounds every change of this balance; absent if it books the amounts of
+   * its trades exactly.
+   */
+  readonly decimals?: number;
 };
 
 /** The account's own fee rates on one book. */

@@ -54,6 +54,7 @@ type Written = WrittenBook & {
   sources: readonly string[];
   seen: [tid: string, content: string][];
   unopened?: RestoredLedger['unopened'];
+  roundings?: readonly (readonly [currency: string, decimals: number, amounts: number])[] | undefined;
   /** Amounts are decimal text. */
   transit?: readonly (Omit<TransitItem, 'amount'> & { readonly amount: string })[] | undefined;
   openings?: RestoredLedger['openings'] | undefined;
@@ -71,13 +72,15 @@ type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: 
  * targets are in lots.
  */
 export const textOfLedger = (ledger: RestoredLedger): string => {
-  const { causes, sources, seen, unopened, transit, openings, symbol, books, covariance, firstFills } = ledger;
+  const { causes, sources, seen, unopened, roundings, transit, openings, symbol, books, covariance, firstFills } =
+    ledger;
   const { profit, held, ...state } = writtenBook(ledger);
   return JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
     sources,
     seen: [...seen],
     unopened,
+    roundings: roundings && [...roundings].map(([currency, { decimals, amounts }]) => [currency, decimals, amounts]),
     ...state,
     openings,
     profit,
@@ -93,12 +96,15 @@ export const textOfLedger = (ledger: RestoredLedger): string => {
 /** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, unopened, transit, openings, symbol, books, covariance, firstFills } = written;
+  const { seen, unopened, roundings, transit, openings, symbol, books, covariance, firstFills } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
     seen: new Map(seen),
     ...(unopened === undefined ? {} : { unopened }),
+    ...(roundings === undefined
+      ? {}
+      : { roundings: new Map(roundings.map(([currency, decimals, amounts]) => [currency, { decimals, amounts }])) }),
     ...bookStateOf(written),
     ...(openings === undefined ? {} : { openings }),
     ...(transit === undefined ? {} : { transit: transit.map(item => ({ ...item, amount: moneyOf(item.amount) })) }),

@@ -105,7 +105,7 @@ describe('numbers', () => {
     expect(unfoldedDecimal('0.0000000000000000001')).toBeUndefined();
     const unreadable: UnreadableRow[] = [];
     const row = { balance: '0.1234567890123456789', hold_trade: '0' };
-    const listed = krakenBalances(assetNames(ASSETS), [])(
+    const listed = krakenBalances({ assets: assetNames(ASSETS), decimals: new Map() }, [])(
       { XXBT: row, ZUSD: { balance: '1.00000000000000000000' } },
       unreadable,
     );
@@ -121,7 +121,7 @@ describe('numbers', () => {
   test('a wanted currency gets no zero while an asset without a name is listed, which may be that currency', () => {
     const read = (result: object) =>
       krakenBalances(
-        assetNames(ASSETS),
+        { assets: assetNames(ASSETS), decimals: new Map() },
         [],
         ['btc', 'xmr'],
       )(result, []).map(({ currency, total }) => `${total} ${currency}`);
@@ -194,9 +194,12 @@ describe('names', () => {
     }));
     const frame = krakenFrame(JSON.stringify({ channel: 'instrument', type: 'snapshot', data: { pairs: streamed } }));
     expect(frame).toMatchObject({ pairs: books.map(book => ({ book })) });
-    expect(krakenBalances(named, [])(Object.fromEntries(ids.map(id => [id, { balance: '1' }])), [])).toMatchObject(
-      Object.values(usual).map(currency => ({ currency })),
-    );
+    expect(
+      krakenBalances({ assets: named, decimals: new Map() }, [])(
+        Object.fromEntries(ids.map(id => [id, { balance: '1' }])),
+        [],
+      ),
+    ).toMatchObject(Object.values(usual).map(currency => ({ currency })));
   });
 
   test('come with lots that balances can hold: of the fewer decimals of the pair and of its base currency', () => {

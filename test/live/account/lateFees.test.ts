@@ -123,7 +123,7 @@ class AccountReader {
 const steps = fc.array(
   fc.record({
     what: fc.constantFrom('sell', 'buy', 'read', 'read', 'dies', 'third'),
-    cents: fc.integer({ min: 1, max: 99 }),
+    parts: fc.integer({ min: 1_000, max: 99_999 }),
     ms: fc.constantFrom(0, 10, 100, 700, 3_000),
   }),
   { minLength: 1, maxLength: 12 },
@@ -134,8 +134,9 @@ test.each(VENUES.map(({ name }) => name))(
   async name => {
     const paid = new Set<string>();
     await fc.assert(
-      fc.asyncProperty(steps, async history => {
+      fc.asyncProperty(steps, fc.constantFrom('nearest', 'up', 'down'), async (history, rounding) => {
         const world = WORLDS[name]!();
+        world.roundBy?.(rounding);
         const { clock } = world;
         for (const [side, price] of [
           ['buy', '50000'],
@@ -145,15 +146,15 @@ test.each(VENUES.map(({ name }) => name))(
         const account = new AccountReader(world);
         await account.live();
         let orders = 0;
-        const trade = async (side: Side, cents: number) => {
+        const trade = async (side: Side, parts: number) => {
           const price = side === 'sell' ? '50000' : '50010';
           const originId = `other-1-${++orders}`;
-          const order = { book: BOOK, side, price, major: `0.${String(cents).padStart(2, '0')}`, originId };
+          const order = { book: BOOK, side, price, major: `0.${String(parts).padStart(5, '0')}`, originId };
           const placed = await passing(clock, account.client.place({ ...order, timeInForce: 'immediate or cancel' }));
           expect(placed.kind).toBe('done');
         };
-        for (const { what, cents, ms } of history) {
-          if (what === 'buy' || what === 'sell') await trade(what, cents);
+        for (const { what, parts, ms } of history) {
+          if (what === 'buy' || what === 'sell') await trade(what, parts);
           if (what === 'third') world.payInThird?.();
           if (what === 'read') void account.read();
           if (what === 'dies') await account.live();

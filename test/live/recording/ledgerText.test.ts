@@ -60,6 +60,7 @@ const BOOK_PARTS = [
 const ledgerWith = (of: Values, lacked: readonly string[]): Required<RestoredLedger> => ({
   ...{ causes: new Map([['btc', of.causes()]]), sources: [`transfer ${of.next()}`], seen: new Map([['7', of.text()]]) },
   unopened: [`currency ${of.next()}`],
+  roundings: new Map([[`currency ${of.next()}`, { decimals: of.next(), amounts: of.next() }]]),
   ...bookOf(of),
   transit: ['binance', null].map(place => ({
     ...{ source: `withdrawal ${of.next()}`, currency: 'btc', place, amount: of.money(), since: of.next() },
@@ -73,7 +74,7 @@ const ledgerWith = (of: Values, lacked: readonly string[]): Required<RestoredLed
 });
 const LEDGER_PARTS = [
   ...BOOK_PARTS,
-  ...(['unopened', 'transit', 'openings', 'symbol', 'books', 'covariance', 'firstFills'] as const),
+  ...(['unopened', 'roundings', 'transit', 'openings', 'symbol', 'books', 'covariance', 'firstFills'] as const),
 ] satisfies (keyof RestoredLedger)[];
 
 const checkpointWith = (of: Values, lacked: readonly string[]): Required<LedgerCheckpoint> => ({

@@ -65,8 +65,9 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
   async function accountBalances(query?: { readonly also: readonly string[] }): Promise<Outcome<readonly Balance[]>> {
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
-    const { assets, currencies } = listing.value;
-    return ask(privateQuery('BalanceEx', {}, krakenBalances(assets, currencies, query?.also)));
+    const { assets, currencies, decimals } = listing.value;
+    const { also } = query ?? {};
+    return ask(privateQuery('BalanceEx', {}, krakenBalances({ assets, decimals }, currencies, also)));
   }
 
   /**

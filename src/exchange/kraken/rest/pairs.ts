@@ -4,6 +4,7 @@ import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
 import { fault } from '../../wire/wire.ts';
 import {
   assetDecimals,
+  currencyDecimals,
   assetNames,
   assetPairs,
   pairNames,
@@ -17,6 +18,8 @@ export type Listing = {
   readonly assets: Assets;
   readonly byBook: ReadonlyMap<string, KrakenPair>;
   readonly names: PairNames;
+  /** Number of decimals of balances, by currency; a currency without the number is absent. */
+  readonly decimals: ReadonlyMap<string, number>;
   /** Currencies of the listed books. */
   readonly currencies: ReadonlySet<string>;
   readonly unreadable: readonly UnreadableRow[];
@@ -70,6 +73,7 @@ export function pairsReader(ask: KrakenAsk, clock: Clock): Pairs {
       assets,
       byBook,
       names: { ...names, named: name => names.named(name) ?? noted(name) },
+      decimals: currencyDecimals(assets, decimals),
       currencies: new Set([...byBook.values()].flatMap(({ base, quote }) => [base, quote])),
       unreadable,
     };

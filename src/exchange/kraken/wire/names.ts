@@ -55,6 +55,16 @@ export function assetDecimals(result: unknown): ReadonlyMap<string, number> {
   );
 }
 
+/** Returns the number of decimals by currency; the smallest if assets share a currency. */
+export function currencyDecimals(assets: Assets, decimals: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const result = new Map<string, number>();
+  for (const [id, count] of decimals) {
+    const currency = assets.get(id) ?? currencyOfAltname(id);
+    result.set(currency, Math.min(count, result.get(currency) ?? Infinity));
+  }
+  return result;
+}
+
 /** Pair of currencies at the exchange with its names, whether it is traded or not. */
 export type NamedPair = {
   /** Name as in trades and fees, such as `XXBTZUSD`. */

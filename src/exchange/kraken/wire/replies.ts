@@ -136,12 +136,16 @@ function nanosOf(value: unknown): bigint {
 }
 
 /**
- * Reads extended balances. The exchange omits balances of zero, so each of the `known` currencies that has no row gets
+ * Reads extended balances. The exchange rounds them to the `decimals` of their currency. It omits balances of zero, so each of the `known` currencies that has no row gets
  * a row of zero. A currency of `also` gets one only if the assets contain it, or if they contain the ids of all rows.
  * Source: docs.kraken.com/api/docs/rest-api/get-extended-balance.
  */
 export const krakenBalances =
-  (assets: Assets, known: Iterable<string>, also: readonly string[] = []) =>
+  (
+    { assets, decimals }: { readonly assets: Assets; readonly decimals: ReadonlyMap<string, number> },
+    known: Iterable<string>,
+    also: readonly string[] = [],
+  ) =>
   (result: unknown, unreadable: UnreadableRow[]): readonly Balance[] => {
     // Assets on hold have suffixed names, such as USD.F, which the list of assets may lack.
     const nameOf = (id: string): string => assets.get(id) ?? currencyOfAltname(id);
@@ -167,7 +171,10 @@ export const krakenBalances =
     const certain = also.filter(currency => isComplete || named.has(currency));
     const absent = [...new Set([...known, ...certain])].filter(currency => !told.has(currency));
     const zero = absent.map(currency => ({ currency, total: '0', locked: '0', available: '0' }));
-    return [...listed, ...zero];
+    return [...listed, ...zero].map(each => {
+      const count = decimals.get(each.currency);
+      return count === undefined ? each : { ...each, decimals: count };
+    });
   };
 
 function balance(currency: string, of: Row): Balance {
