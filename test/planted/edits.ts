@@ -9645,6 +9645,14 @@ export const EDITS: readonly Edit[] = [
       'any history of trades and restarts is no difference, and the ledger has the balances to the digit after each quiet read',
   },
   {
+    name: 'check reads only the listed balances of the other exchange',
+    file: 'src/app/doctor/previewNow.ts',
+    from: 'client.balances({ also: bookedCurrencies(stored, place) })',
+    to: 'client.balances()',
+    test: 'test/app/doctor/checkElsewhere.test.ts',
+    title: 'a currency there that fell to nothing is a difference, though the exchange lists it no more',
+  },
+  {
     name: 'a gap that began on the day before the window is not told',
     file: 'src/tape/format/storedTape.ts',
     from: '[...scannedBefore, ...scanned].flatMap',

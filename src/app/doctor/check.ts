@@ -88,7 +88,7 @@ export async function check(
       await previewNow(config, client, rules, clock, {
         ...sourceAccessOf(venue, client),
         venue,
-        there: there ? await balancesThere(config, there, clock) : null,
+        there: there ? await balancesThere(config, there, clock, stored) : null,
         stored,
       });
     const quotesText = [

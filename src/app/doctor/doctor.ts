@@ -235,7 +235,7 @@ async function accountFindings(
       const rules = await readRules(client, book.book);
       if (i === 0) tell(await keyFindings(client, book.instance));
       // If these balances cannot be read, `checkElsewhere` reports the error.
-      const there = place && (await balancesThere(book, place.client, clock).catch(() => null));
+      const there = place && (await balancesThere(book, place.client, clock, stored).catch(() => null));
       const seen = await previewNow(book, client, rules, clock, {
         ...sourceAccessOf(venue, client),
         ...{ venue, there, stored },

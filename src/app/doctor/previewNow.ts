@@ -5,8 +5,10 @@ import {
   counted,
   moneyOf,
   pairOf,
+  placeInName,
   textOfFailure,
   textOfMoney,
+  tickerInName,
   type Balance,
   type BookEngine,
   type Clock,
@@ -115,16 +117,23 @@ export async function balancesThere(
   { elsewhere }: Config,
   client: Pick<VenueClient, 'balances'>,
   clock: Clock,
+  stored: StoredState,
 ): Promise<BalancesThere> {
   if (elsewhere === undefined) throw new Error('expected the section `elsewhere` in the configuration, found none');
   const place = elsewhereNameOf(elsewhere);
   const startedAt = clock.now();
-  const read = await client.balances();
+  const read = await client.balances({ also: bookedCurrencies(stored, place) });
   if (read.kind !== 'done') throw unreadThere(place, read);
   const failed = missingBalance(read.value, unreadableOf(read), pairOf(elsewhere.book));
   if (failed !== null) throw unreadThere(place, failed);
   return { kind: 'balances', at: clock.now(), startedAt, quiet: true, place, balances: read.value };
 }
+
+/** Returns the currencies in the ledger of an exchange; `place` is `null` for the bot's own. */
+const bookedCurrencies = (stored: StoredState, place: string | null): readonly string[] => {
+  const names = stored === null || 'unreadable' in stored ? [] : [...(stored.ledger?.causes.keys() ?? [])];
+  return names.filter(name => placeInName(name) === place).map(tickerInName);
+};
 
 const unreadThere = (place: string, failed: Failed): UsageError =>
   new UsageError(
@@ -161,7 +170,7 @@ export async function previewNow(
     const time = () => clock.now();
     const whole = withoutBasis(there === null ? withoutElsewhere(config) : config);
     const engine = engineOf(whole, rules, 0, undefined, false, [], limitedCall);
-    const opening = await readOpening(client, time);
+    const opening = await readOpening(client, time, bookedCurrencies(left, null));
     const reads =
       left === null
         ? new Reads(client, config.book, opening.lastTid, time)

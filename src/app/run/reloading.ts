@@ -377,7 +377,7 @@ export class Reloading {
       rules.flatMap(({ instrument: { major, minor } }) => [major, minor]).filter(currency => !holdings.has(currency)),
     );
     if (added.size === 0) return [];
-    const outcome = await client.balances();
+    const outcome = await client.balances({ also: [...added] });
     const all = valueOrCannotStart('read balance', outcome);
     const unreadable = (outcome.kind === 'done' && outcome.unreadable) || [];
     const unread = unreadable.find(row => isAboutCurrency(row, [...added]) !== 'no');

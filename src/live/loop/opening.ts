@@ -288,12 +288,17 @@ function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOption
 
 /**
  * Reads balances between two equal reads of the newest trade. The balances include exactly the trades up to that trade.
+ * `also` holds currencies that need a row even if nothing is left of them.
  */
-export async function readOpening(exchange: Exchange, now: () => Millis): Promise<OpeningBalances> {
+export async function readOpening(
+  exchange: Exchange,
+  now: () => Millis,
+  also: readonly string[] = [],
+): Promise<OpeningBalances> {
   for (let tries = 0; tries < QUIET_TRIES; tries++) {
     const before = await newestTid(exchange);
     const startedAt = now();
-    const { value: balances, unreadable } = await need('read balance', () => exchange.balances());
+    const { value: balances, unreadable } = await need('read balance', () => exchange.balances({ also }));
     const after = await newestTid(exchange);
     if (before === after) return { startedAt, balances, unreadable, lastTid: after };
   }

@@ -195,6 +195,17 @@ test('a difference that no transfer explains is named, and check shows that a ru
   expect(inventoryIn(text)).toBe('+0.04000000');
 });
 
+test('a currency there that fell to nothing is a difference, though the exchange lists it no more', async () => {
+  const { elsewhere } = TWO;
+  world = worldOf(7, { ...TWO, elsewhere: { balances: { ...elsewhere.balances, bnb: '0.75' } } }, 'elsewhere');
+  const first = await started(world);
+  await world.clock.advance(2_000);
+  await first.stop();
+  const { venue } = world.box.second!.exchange;
+  venue.withdraw(venue.accounts.get(world.box.second!.account.id)!, 'bnb', moneyOf('0.75'));
+  expect(await checkIn(world)).toMatch(/^the balances differ from the ledger of \S+ by -0\.75 bnb@/m);
+});
+
 test('the state of an embedded exchange that no longer exists is not counted, because no run continues it', async () => {
   world = worldOf(7, TWO, 'elsewhere');
   const first = await started(world);
