@@ -46,6 +46,10 @@ export class SharedAccount {
   now = START;
   readonly engine: Engine;
   readonly live = new Map<string, Live>();
+  /** Orders that filled completely. */
+  readonly #filled = new Map<string, Live>();
+  /** Whether the list of trades does not show the latest trades. */
+  areTradesLate = false;
   readonly balances: Balances;
   readonly halts: string[] = [];
   /** Base currency that the bot's own orders in the book bought less what they sold. */
@@ -133,7 +137,8 @@ export class SharedAccount {
       book.set('sell', (mid + 10) as never, 50 as never);
       this.step({ kind: 'book', ...this.#named(symbol), at, startedAt: null, book });
     }
-    this.step({ kind: 'trades', at, startedAt: at, complete: true, trades: this.takeTrades() });
+    const trades = this.areTradesLate ? [] : this.takeTrades();
+    this.step({ kind: 'trades', at, startedAt: at, complete: true, trades });
     const orders = [...this.live.values()].map(reportOf);
     this.step({ kind: 'open orders', at, startedAt: at, complete: true, orders });
     this.step({ kind: 'timer', at });
@@ -150,7 +155,10 @@ export class SharedAccount {
     if (order === undefined) return;
     const part = Math.min(lots, order.left);
     order.left -= part;
-    if (order.left === 0) this.live.delete(id);
+    if (order.left === 0) {
+      this.live.delete(id);
+      this.#filled.set(id, order);
+    }
     if (order.book.symbol === 'btc_usd') this.ownIn.btc_usd += order.command.side === 'buy' ? part : -part;
     this.trade(order.book, order.command.side, order.command.price, part, id);
   }
@@ -224,7 +232,7 @@ export class SharedAccount {
       const value = command.ids.filter(id => this.live.delete(id)).map(id => `oid-${id}`);
       this.step({ kind: 'canceled', at, startedAt: at, ids: command.ids, outcome: { kind: 'done', value } });
     } else {
-      const value = command.ids.flatMap(id => this.live.get(id) ?? []).map(reportOf);
+      const value = command.ids.flatMap(id => this.live.get(id) ?? this.#filled.get(id) ?? []).map(reportOf);
       this.step({ kind: 'looked up', at, startedAt: at, ids: command.ids, outcome: { kind: 'done', value } });
     }
   }
@@ -244,6 +252,6 @@ const HALTS = {
 
 const reportOf = ({ command, book, left }: Live): OrderReport => ({
   ...{ book: book.symbol, oid: `oid-${command.id}`, originId: command.id, side: command.side, type: 'limit' },
-  ...{ status: left < command.amount ? 'partially filled' : 'open', createdAt: 0 },
+  ...{ status: left === 0 ? 'completed' : left < command.amount ? 'partially filled' : 'open', createdAt: 0 },
   ...{ price: `${command.price}`, originalAmount: `${command.amount}`, unfilledAmount: `${left}` },
 });

@@ -1503,8 +1503,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'two books use the same funds',
     file: 'src/core/engine/accountState.ts',
-    from: 'if (book !== of) others += book.locked',
-    to: 'if (book === of) others += 0n * book.locked',
+    from: 'return money(funds - others);',
+    to: 'return money(funds - 0n * others);',
     test: 'test/core/engine/books.test.ts',
     title: 'funds that two books want are reserved once',
   },
@@ -1567,8 +1567,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'two books of a replay use the same funds',
     file: 'src/core/engine/accountState.ts',
-    from: 'if (book !== of) others += book.locked',
-    to: 'if (book === of) others += 0n * book.locked',
+    from: 'return money(funds - others);',
+    to: 'return money(funds - 0n * others);',
     test: 'test/backtest/severalBooks/severalBooksReplay.test.ts',
     title: 'reserves each unit of a currency once, never turns time back, and books each fill in its book',
   },
@@ -6154,16 +6154,16 @@ export const EDITS: readonly Edit[] = [
     to: 'used: held',
     test: 'test/core/engine/books.test.ts',
     title:
-      'a book may use what is free but for the locks of the other books, and its limits are used by all books with its currencies',
+      'a book may use what is free but for what orders of the other books may still spend, and its limits are used by all books with its currencies',
   },
   {
     name: 'the locks of a book are taken from its own funds',
     file: 'src/core/engine/accountState.ts',
-    from: 'if (book !== of) others += book.locked.get(currency) ?? 0n;',
-    to: 'others += book.locked.get(currency) ?? 0n;',
+    from: 'if (symbol === of.symbol) continue;',
+    to: 'if (symbol === currency) continue;',
     test: 'test/core/engine/books.test.ts',
     title:
-      'a book may use what is free but for the locks of the other books, and its limits are used by all books with its currencies',
+      'a book may use what is free but for what orders of the other books may still spend, and its limits are used by all books with its currencies',
   },
   {
     name: 'a cut list of recent trades is complete before its own start',
@@ -9651,6 +9651,22 @@ export const EDITS: readonly Edit[] = [
     to: 'client.balances()',
     test: 'test/app/doctor/checkElsewhere.test.ts',
     title: 'a currency there that fell to nothing is a difference, though the exchange lists it no more',
+  },
+  {
+    name: 'funds of a completed order whose trade is not listed are free for the other books',
+    file: 'src/core/engine/accountState.ts',
+    from: '      if (quote === currency) others += orders.buy.quote;',
+    to: '      if (quote === currency) others += this.#books.find(book => book.symbol === symbol)!.locked.get(currency)!;',
+    test: 'test/core/engine/books.test.ts',
+    title: 'funds that two books want are reserved once',
+  },
+  {
+    name: 'orders of a book count with amounts from before their last fill in funds and limits of the account',
+    file: 'src/core/orders/orders.ts',
+    from: '    this.#liveList = null;\n    order.filled = Math.max',
+    to: '    order.filled = Math.max',
+    test: 'test/core/engine/books.test.ts',
+    title: 'funds that two books want are reserved once',
   },
   {
     name: 'a gap that began on the day before the window is not told',

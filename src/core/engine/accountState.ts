@@ -308,7 +308,13 @@ export class AccountState {
     const funds = this.accounts.own.funds(currency);
     if (this.#books.length === 1) return funds;
     let others = 0n;
-    for (const book of this.#books) if (book !== of) others += book.locked.get(currency) ?? 0n;
+    // An order that has left its book may have fills that no list shows yet, so its locked amount is not enough.
+    for (const { symbol, exposed } of this.#books) {
+      if (symbol === of.symbol) continue;
+      const { base, quote, orders } = exposed;
+      if (quote === currency) others += orders.buy.quote;
+      if (base === currency) others += orders.sell.base;
+    }
     return money(funds - others);
   }
 

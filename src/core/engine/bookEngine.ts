@@ -295,8 +295,8 @@ export class BookEngine implements AccountBook {
   }
 
   /**
-   * The book, as the limits by currency need it. Computed once per list of live orders, because these lists are
-   * immutable.
+   * The book, as the limits by currency need it. Computed once per list of live orders, because a change of their
+   * filled amounts also makes a new list.
    */
   get exposed(): ExposedBook {
     const { live } = this.#orders;

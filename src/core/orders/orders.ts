@@ -122,7 +122,7 @@ export class Orders {
   readonly #instrument: Instrument;
   readonly #delays: OrderDelays;
   readonly #live = new Map<string, Live>();
-  /** Immutable list of the live orders; `null` if it must be rebuilt after a change. */
+  /** List of the live orders; `null` if it must be rebuilt after a change of the orders or of their filled amounts. */
   #liveList: readonly Order[] | null = null;
   readonly #finished: FinishedOrders<Live>;
   /** Most recently ended orders, which a pending read may still show. */
@@ -246,6 +246,7 @@ export class Orders {
     const order = this.intend(left.id, left.side, left.price, left.amount, Math.min(left.at, at)) as Live;
     // The wall clock may have changed between two runs, so the maximum request delay counts from now.
     order.answeredAt = at;
+    this.#liveList = null;
     order.filled = left.filled;
     order.traded = left.filled;
     order.filledRest = left.filledRest ?? NOTHING;
@@ -359,6 +360,7 @@ export class Orders {
         continue;
       }
       this.#learnOid(order, report.oid);
+      this.#liveList = null;
       order.finalFilled = this.#finalFilled(order, report);
       if (order.state === 'unknown') this.#news({ kind: 'resolved', order });
       this.#close(order, report.status === 'completed' ? 'filled' : 'canceled', at);
@@ -392,6 +394,7 @@ export class Orders {
     order.traded += lots + this.#wholeOf(order, rest);
     if (!(order.traded <= order.amount)) throw new Error(`the fills of order ${order.id} exceed its amount`);
     const before = order.filled;
+    this.#liveList = null;
     order.filled = Math.max(order.reportedFilled, order.traded) as Amount;
     this.#lastFills.push({ order, lots: order.filled - before, at });
     if (this.#lastFills.length > LAST_FILLS_MAX) this.#lastFills.shift();
@@ -428,6 +431,7 @@ export class Orders {
     at: Millis,
   ): Order {
     const order = this.intend(report.originId, report.side, price, amount, at) as Live;
+    this.#liveList = null;
     order.filled = filled;
     order.reportedFilled = filled;
     this.#appear(order, report.oid);
