@@ -94,6 +94,12 @@ type OpenElsewhere = {
   isUndecidable: boolean;
 };
 
+type DepthElsewhere = {
+  readonly depth: Readonly<Depth>;
+  readonly instrument: Instrument;
+  readonly startedAt: Millis;
+};
+
 export class ElsewhereDesk {
   readonly #options: ElsewhereDeskOptions;
   /** Order whose end is not proven; `null` if there is none. */
@@ -129,22 +135,25 @@ export class ElsewhereDesk {
 
   /**
    * Returns the best levels of the other exchange's book, up to the first damaged or unreadable level: those of the
-   * stream if they are recent, otherwise those of a new read. If the read fails, returns the reason as text.
-   * `startedAt` is on the monotonic clock.
+   * stream if they are recent, otherwise those of a new read. If the read fails, returns the reason as text. Prices and
+   * amounts are in ticks and lots of `instrument`; `startedAt` is on the monotonic clock.
    */
-  async depth(): Promise<{ readonly depth: Readonly<Depth>; readonly startedAt: Millis } | string> {
+  async depth(): Promise<DepthElsewhere | string> {
     const { client, clock } = this.#options;
     const instrument = this.#options.instrument();
     const startedAt = clock.elapsed();
     const streamed = this.#options.streamed?.() ?? null;
-    const isSameGrid = streamed?.instrument.tick === instrument.tick && streamed.instrument.lot === instrument.lot;
-    if (streamed !== null && isSameGrid && startedAt - streamed.at <= STREAMED_MAX_MS)
-      return { depth: streamed.depth, startedAt: streamed.at };
+    if (
+      streamed !== null &&
+      haveSameGrid(streamed.instrument, instrument) &&
+      startedAt - streamed.at <= STREAMED_MAX_MS
+    )
+      return { depth: streamed.depth, instrument, startedAt: streamed.at };
     const outcome = await client.orderBook(instrument.symbol, true);
     if (outcome.kind !== 'done') return `the book on the other exchange could not be read: ${reasonOfFailure(outcome)}`;
     if (outcome.value.book !== instrument.symbol)
       return `expected the book ${instrument.symbol} from the other exchange, found ${outcome.value.book}`;
-    return { depth: depthOf(instrument, outcome.value), startedAt };
+    return { depth: depthOf(instrument, outcome.value), instrument, startedAt };
   }
 
   /**
@@ -230,6 +239,9 @@ export class ElsewhereDesk {
     this.#open = { order, oid, evidence, isUndecidable: false };
   }
 }
+
+/** Whether both rules have the same tick and lot. */
+export const haveSameGrid = (a: Instrument, b: Instrument): boolean => a.tick === b.tick && a.lot === b.lot;
 
 /**
  * Returns the value of an answer; `null` if a row of it is unreadable, because that row may be the one that proves the

@@ -17,7 +17,7 @@ import {
   type OwnTrade,
   type PlacedOrder,
 } from '../core/index.ts';
-import type { ElsewhereSetup, SendResult } from './elsewhereDesk.ts';
+import { haveSameGrid, type ElsewhereSetup, type SendResult } from './elsewhereDesk.ts';
 import { conversionOf } from './hedgeText.ts';
 import { isBelowAmountMinimum, isBelowOrderMinimum } from './orderMinimum.ts';
 import type { ExecutableRoute } from './pricedRoutes.ts';
@@ -62,7 +62,7 @@ export class ElsewhereRoute {
     amount: Money,
     { reconciled, isAll }: { readonly reconciled: number; readonly isAll: boolean },
   ): Promise<ExecutableRoute> {
-    const { desk, rate, funds, closedBecause, latencyMs, riskZ, perRootSecond, instrument: there } = this.#setup;
+    const { desk, rate, funds, closedBecause, latencyMs, riskZ, perRootSecond } = this.#setup;
     const none = (unavailableReason: string): ExecutableRoute => ({
       by: 'nothing',
       out: { way: 'elsewhere', unavailableReason },
@@ -76,6 +76,10 @@ export class ElsewhereRoute {
       return none('the value of the hedge is below hedge.elsewhere.valueMin');
     const read = await desk.depth();
     if (typeof read === 'string') return none(read);
+    const { instrument: there } = read;
+    // The amounts of the terms below are in lots of the latest rules.
+    if (!haveSameGrid(there, this.#setup.instrument))
+      return none('tick or lot of the book on the other exchange changed during the check');
     const now = rate();
     if (now === null) return none('no exchange rate is known for the quote currency on the other exchange');
     const free = funds(sells ? there.major : there.minor);
@@ -96,17 +100,18 @@ export class ElsewhereRoute {
     };
     const priced = priceElsewhere(instrument.minor, read.depth, sells ? size : money(-size), terms);
     if ('unavailableReason' in priced) return { by: 'nothing', out: priced };
-    return { by: 'elsewhere', out: priced.out, take: priced.take, rate: now, pricedAt: read.startedAt };
+    return { by: 'elsewhere', out: priced.out, take: priced.take, there, rate: now, pricedAt: read.startedAt };
   }
 
   /**
-   * Returns the offer and the order of a new hedge, before they are stored. The amounts are those at the limit price.
+   * Returns the offer and the order of a new hedge, before they are stored. The amounts are those at the limit price, in
+   * the tick and lot of the pricing.
    */
   rowOf(
     id: string,
-    { take, rate }: Extract<ExecutableRoute, { by: 'elsewhere' }>,
+    { take, there, rate }: Extract<ExecutableRoute, { by: 'elsewhere' }>,
   ): { readonly offer: HedgeOffer; readonly elsewhere: PlacedOrder } {
-    const { at, instrument: there } = this.#setup;
+    const { at } = this.#setup;
     const { side } = take;
     const [price, amount] = [textOfPrice(there, take.price), textOfAmount(there, take.amount)];
     const base = { currency: there.major, amount };

@@ -20,11 +20,15 @@ export type ExecutableRoute =
   | { readonly by: 'offer'; readonly out: PricedRoute; readonly offer: ConversionOffer }
   | { readonly by: 'route'; readonly out: PricedRoute; readonly route: RouteOffer }
   | { readonly by: 'take'; readonly out: PricedRoute; readonly take: Take }
-  /** `pricedAt`: time of the book from which the order is priced, on the monotonic clock. */
+  /**
+   * `there`: rules of the other book in whose ticks and lots `take` is. `pricedAt`: time of the book from which the order
+   * is priced, on the monotonic clock.
+   */
   | {
       readonly by: 'elsewhere';
       readonly out: PricedRoute;
       readonly take: Take;
+      readonly there: Instrument;
       readonly rate: Money;
       readonly pricedAt: Millis;
     }

@@ -7,6 +7,7 @@ import {
   money,
   moneyOf,
   moneyOfValue,
+  textOfMoney,
   valueOf,
   VirtualClock,
   type EngineEvent,
@@ -38,11 +39,16 @@ type Drawn = {
   readonly smallestUntil?: number;
   readonly isOpen?: boolean;
   readonly instrument?: Instrument;
+  /** Returns the latest rules there. */
+  readonly now?: () => Instrument;
+  /** Called while the book there is read. */
+  readonly onRead?: () => void;
 };
 
 function hedges(drawn: Drawn): ElsewhereRoute {
   const { sizes, step, marginBps, baseLots, quote, closed } = drawn;
   const { valueMin = money(0n), smallestUntil = 0, isOpen = false, instrument = there } = drawn;
+  const { now = () => instrument, onRead } = drawn;
   const depth = emptyDepth(50);
   for (const [i, size] of sizes.entries()) {
     [depth.bidPrices[i], depth.askPrices[i]] = [100_000 - step * i, 100_010 + step * i];
@@ -50,7 +56,17 @@ function hedges(drawn: Drawn): ElsewhereRoute {
   }
   Object.assign(depth, { bids: sizes.length, asks: sizes.length });
   const setup = {
-    ...{ desk: { isOpen, depth: async () => ({ depth, startedAt: 0 }) }, instrument, takerRate: 100_000 },
+    desk: {
+      isOpen,
+      depth: async () => {
+        onRead?.();
+        return { depth, instrument, startedAt: 0 };
+      },
+    },
+    get instrument() {
+      return now();
+    },
+    takerRate: 100_000,
     ...{ rate: () => moneyOf('20'), latencyMs: 0, riskZ: 0, perRootSecond: () => 0, valueMin, smallestUntil },
     funds: (currency: string) =>
       currency === 'btc' ? money(BigInt(baseLots) * LOT) : moneyOf(currency === 'usdt' ? String(quote) : '0'),
@@ -242,3 +258,39 @@ test('the end is booked with the rate of the decision, and names the sum of the 
     'fee of 5 leo, not included in the profit',
   ]);
 });
+
+test('an order is stored with the price and the amount that were priced, or not at all, whenever tick and lot there change', async () => {
+  const factor = fc.constantFrom('0.1', '1', '10');
+  await fc.assert(
+    fc.asyncProperty(factor, factor, fc.boolean(), fc.boolean(), async (tick, lot, isDuringRead, sells) => {
+      const scaled = (of: string, by: string) => textOfMoney(money((moneyOf(of) * moneyOf(by)) / ONE));
+      const rules = { book: 'btc_usdt', tickSize: scaled(there.tick, tick), minimumValue: '1' };
+      const changed = instrumentOf(bookRules(rules), scaled(there.lot, lot));
+      const setup = { current: there };
+      const route = hedges({
+        ...{ sizes: [500], step: 1, marginBps: 10, baseLots: 1_000, quote: 100_000, closed: [], smallestUntil: 1 },
+        ...{ instrument: there, now: () => setup.current },
+        onRead: () => (setup.current = isDuringRead ? changed : there),
+      });
+      const view = { instrument: here, mid: moneyOf('20000') } as never;
+      const priced = await route.price(view, money((sells ? 3n : -3n) * LOT), { reconciled: 0, isAll: true });
+      expect(priced.by === 'elsewhere').toBe(!isDuringRead || (tick === '1' && lot === '1'));
+      if (priced.by !== 'elsewhere') return;
+      setup.current = changed;
+      const { order } = route.rowOf('h1', priced).elsewhere;
+      const { price, amount } = priced.take;
+      expect([order.price, order.amount].map(moneyOf)).toEqual([
+        BigInt(price) * moneyOf(there.tick),
+        BigInt(amount) * LOT,
+      ]);
+    }),
+    {
+      examples: [
+        ['10', '1', true, true],
+        ['0.1', '10', false, false],
+      ],
+    },
+  );
+});
+
+const ONE = moneyOf('1');

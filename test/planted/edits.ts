@@ -9669,6 +9669,24 @@ export const EDITS: readonly Edit[] = [
     title: 'funds that two books want are reserved once',
   },
   {
+    name: 'a hedge is priced with the book in the tick and lot of old rules and the bounds of new ones',
+    file: 'src/hedge/elsewhereRoute.ts',
+    from: 'if (!haveSameGrid(there, this.#setup.instrument))',
+    to: 'if (!haveSameGrid(there, there))',
+    test: 'test/hedge/elsewhereRoute.test.ts',
+    title:
+      'an order is stored with the price and the amount that were priced, or not at all, whenever tick and lot there change',
+  },
+  {
+    name: 'the order of a hedge is written in the tick and lot of rules that are newer than its price',
+    file: 'src/hedge/elsewhereRoute.ts',
+    from: 'const [price, amount] = [textOfPrice(there, take.price), textOfAmount(there, take.amount)];',
+    to: 'const [price, amount] = [textOfPrice(this.#setup.instrument, take.price), textOfAmount(this.#setup.instrument, take.amount)];',
+    test: 'test/hedge/elsewhereRoute.test.ts',
+    title:
+      'an order is stored with the price and the amount that were priced, or not at all, whenever tick and lot there change',
+  },
+  {
     name: 'a gap that began on the day before the window is not told',
     file: 'src/tape/format/storedTape.ts',
     from: '[...scannedBefore, ...scanned].flatMap',
