@@ -268,12 +268,12 @@ test('an order is stored with the price and the amount that were priced, or not 
       const changed = instrumentOf(bookRules(rules), scaled(there.lot, lot));
       const setup = { current: there };
       const route = hedges({
-        ...{ sizes: [500], step: 1, marginBps: 10, baseLots: 1_000, quote: 100_000, closed: [], smallestUntil: 1 },
+        ...{ sizes: [500], step: 1, marginBps: 10, baseLots: 1_000, quote: 100_000, closed: [] },
         ...{ instrument: there, now: () => setup.current },
         onRead: () => (setup.current = isDuringRead ? changed : there),
       });
       const view = { instrument: here, mid: moneyOf('20000') } as never;
-      const priced = await route.price(view, money((sells ? 3n : -3n) * LOT), { reconciled: 0, isAll: true });
+      const priced = await route.price(view, money((sells ? 30n : -30n) * LOT), { reconciled: 0, isAll: true });
       expect(priced.by === 'elsewhere').toBe(!isDuringRead || (tick === '1' && lot === '1'));
       if (priced.by !== 'elsewhere') return;
       setup.current = changed;
