@@ -9687,6 +9687,14 @@ export const EDITS: readonly Edit[] = [
       'an order is stored with the price and the amount that were priced, or not at all, whenever tick and lot there change',
   },
   {
+    name: 'transfers in both directions that show as one net change stay in transit',
+    file: 'src/core/accounting/transit.ts',
+    from: 'return (isOneWay || isTwoWay) && lost',
+    to: 'return (isOneWay || (isTwoWay && items.length < 3)) && lost',
+    test: 'test/core/accounting/transit.test.ts',
+    title: 'transfers in both directions that show as one net change in an account are complete',
+  },
+  {
     name: 'a gap that began on the day before the window is not told',
     file: 'src/tape/format/storedTape.ts',
     from: '[...scannedBefore, ...scanned].flatMap',

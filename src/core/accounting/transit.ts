@@ -435,7 +435,8 @@ export class Transit {
 
   /**
    * Whether the amounts that left one account arrived in the other, less at most a fee for each. Amounts that were
-   * returned without a fee or that the operator booked must be equal.
+   * returned without a fee or that the operator booked must be equal. Transfers in both directions may show as one net
+   * change in one account.
    */
   #areComplete(items: readonly TransitItem[], pairing: Pairing): boolean {
     const lost = sumOfItems(items);
@@ -445,8 +446,10 @@ export class Transit {
     const [from, to] = [left, arrived].map(side => new Set(side.map(({ place }) => place)));
     const isSame = [...from!].some(place => to!.has(place));
     const isOneWay = from!.size === 1 && to!.size === 1 && isSame === (pairing === 'charged return');
+    const places = new Set(items.map(({ place }) => place));
+    const isTwoWay = pairing === 'arrival' && places.size === 2 && from!.size + to!.size === 3;
     const feeMax = this.#limits?.feeMax.get(items[0]!.currency) ?? 0n;
-    return isOneWay && lost >= 0n && lost <= feeMax * BigInt(Math.max(left.length, arrived.length));
+    return (isOneWay || isTwoWay) && lost >= 0n && lost <= feeMax * BigInt(Math.max(left.length, arrived.length));
   }
 }
 

@@ -92,3 +92,32 @@ it('many amounts are merged without a loss: no sum changes, and what was in doub
     runsOf(200, 20),
   );
 });
+
+it('transfers in both directions that show as one net change in an account are complete', () => {
+  // A smaller amount could be the fee of the other transfer.
+  const lots = fc.integer({ min: 3, max: 50 });
+  const fees = fc.integer({ min: 0, max: 2 });
+  fc.assert(
+    fc.property(lots, lots, fees, fc.boolean(), fc.boolean(), (out, back, fee, isThere, isBackFirst) => {
+      const limits = { ...LIMITS, feeMax: new Map([['btc', moneyOf('1')]]) };
+      const transit = new Transit('there', limits, () => undefined);
+      const [single, net] = isThere ? [null, 'there'] : ['there', null];
+      const item = (place: string | null, count: number, source: string): TransferEvent => ({
+        ...sent(source, T),
+        ...{ cause: count < 0 ? 'withdrawals' : 'deposits', amount: money(BigInt(count) * 10n ** 18n) },
+        currency: place === null ? 'btc' : `btc@${place}`,
+      });
+      const moves = [item(single, -out, 'out'), item(single, back, 'back')];
+      for (const event of isBackFirst ? moves.toReversed() : moves) transit.move(event);
+      // The account there received `out` less its fee, and sent `back`, whose fee was part of it.
+      const change = out - fee - back;
+      if (change === 0) return;
+      const moved = { place: net, currency: 'btc', amount: money(BigInt(change) * 10n ** 18n) };
+      expect(transit.completes(moved)).toBe(true);
+      transit.move(item(net, change, 'net'));
+      expect([transit.items, transit.held('btc')]).toEqual([[], 0n]);
+      expect(transit.completes({ ...moved, amount: money(-moved.amount) })).toBe(false);
+    }),
+    { ...runsOf(1_000, 100), examples: [[3, 16, 0, true, false]] },
+  );
+});
