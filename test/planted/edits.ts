@@ -9602,13 +9602,13 @@ export const EDITS: readonly Edit[] = [
     title: 'nothing is booked while another currency differs',
   },
   {
-    name: 'an amount of whole units counts as rounded',
+    name: 'an amount of whole units, which the list may have rounded, allows no rounding of the balance',
     file: 'src/core/accounting/bookings.ts',
-    from: 'if (rounding === undefined || amount % lastDecimalOf(rounding.decimals) === 0n) continue;',
-    to: 'if (rounding === undefined) continue;',
+    from: 'if (rounding === undefined || amount === 0n) continue;',
+    to: 'if (rounding === undefined || amount % lastDecimalOf(rounding.decimals) === 0n) continue;',
     test: 'test/core/accounting/rounding.test.ts',
     title:
-      'two amounts differ by less than two units together, in either direction; an amount of whole units by nothing',
+      'any history of trades and restarts is no difference, and the ledger has the balances to the digit after each quiet read',
   },
   {
     name: 'a rounding on the other exchange changes no cash',
@@ -9693,6 +9693,22 @@ export const EDITS: readonly Edit[] = [
     to: 'return (isOneWay || (isTwoWay && items.length < 3)) && lost',
     test: 'test/core/accounting/transit.test.ts',
     title: 'transfers in both directions that show as one net change in an account are complete',
+  },
+  {
+    name: 'a fee with five decimals is compared as one with eight',
+    file: 'src/core/accounting/chargedRate.ts',
+    from: 'Math.max(decimals, FEWEST_DECIMALS)',
+    to: 'Math.max(decimals, MOST_DECIMALS)',
+    test: 'test/core/accounting/chargedRate.test.ts',
+    title: 'is no other one where it is the expected one, however it was rounded',
+  },
+  {
+    name: 'costs that Kraken lists with fewer decimals than the balance has are compared to its last decimal',
+    file: 'src/exchange/kraken/wire/names.ts',
+    from: 'result.set(quote, Math.min(costDecimals, result.get(quote)!));',
+    to: 'result.set(quote, result.get(quote)!);',
+    test: 'test/exchange/kraken/wire.test.ts',
+    title: 'round balances to the fewer decimals of the asset and of its costs, where trades list these',
   },
   {
     name: 'a gap that began on the day before the window is not told',

@@ -29,7 +29,7 @@ export type AccountLedger = {
 
 /**
  * Rounding of a currency by the exchange: the number of decimals of its balance, and the number of booked amounts since
- * the ledger last equaled the balance. Each of these amounts may differ by less than one unit of the last decimal.
+ * the ledger last equaled the balance. Each of these amounts may differ by one unit of the last decimal.
  */
 export type Rounding = { readonly decimals: number; readonly amounts: number };
 

@@ -208,14 +208,17 @@ export class Bookings {
     const rounding = this.#roundings.get(currency);
     if (rounding === undefined) return false;
     const limit = BigInt(rounding.amounts) * lastDecimalOf(rounding.decimals);
-    return difference < limit && difference > -limit;
+    return difference <= limit && difference >= -limit;
   }
 
-  /** Counts the amounts of a trade that the exchange may have rounded. */
+  /**
+   * Counts the amounts of a trade, which the exchange may have rounded. A listed amount of whole units counts too,
+   * because the list itself may have rounded it, in another direction.
+   */
   #countRounded(changes: readonly Change[]): void {
     for (const { currency, amount } of changes) {
       const rounding = this.#roundings.get(currency);
-      if (rounding === undefined || amount % lastDecimalOf(rounding.decimals) === 0n) continue;
+      if (rounding === undefined || amount === 0n) continue;
       this.#roundings.set(currency, { ...rounding, amounts: rounding.amounts + 1 });
     }
   }

@@ -151,8 +151,8 @@ export type Balance = {
   readonly locked: DecimalText;
   readonly available: DecimalText;
   /**
-   * Number of decimals to which the exchange rounds every change of this balance; absent if it books the amounts of
-   * its trades exactly.
+   * Number of decimals to which the exchange rounds every change of this balance, or the amounts of its trades; absent
+   * if it books these amounts exactly.
    */
   readonly decimals?: number;
 };

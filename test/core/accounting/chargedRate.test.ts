@@ -10,24 +10,29 @@ describe('the rate that a trade was charged at', () => {
     rate: fc.integer({ min: 0, max: 5_000_000 }),
     inMajor: fc.boolean(),
     maker: fc.boolean(),
+    decimals: fc.constantFrom(8, 8, 5),
   });
-  /** A fee at a rate, rounded half up to the eighth decimal. */
+  /** A fee at a rate, rounded half up and listed with all its decimals. */
   const tradeOf = ({
     lots,
     rate,
     inMajor,
     maker,
+    decimals = 8,
   }: {
     lots: bigint;
     rate: number;
     inMajor: boolean;
     maker: boolean;
+    decimals?: number;
   }) => {
     const major = textOfMoney((lots * 10n ** 10n) as Money);
     const minor = textOfMoney((lots * 10n ** 10n * 1_500_000n) as Money);
     const base = moneyOf(inMajor ? major : minor) as bigint;
-    const fee = ((base * BigInt(rate)) / 10n ** 8n + 5n * 10n ** 9n) / 10n ** 10n;
-    const feeAmount = textOfMoney((fee * 10n ** 10n) as Money);
+    const unit = 10n ** BigInt(18 - decimals);
+    const fee = ((base * BigInt(rate)) / 10n ** 8n + unit / 2n) / unit;
+    const digits = String(fee).padStart(decimals + 1, '0');
+    const feeAmount = `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
     return { major, minor, feeAmount, feeCurrency: inMajor ? 'btc' : 'mxn', maker };
   };
 
@@ -44,7 +49,7 @@ describe('the rate that a trade was charged at', () => {
     fc.assert(
       fc.property(sides, of => {
         const base = moneyOf(of.inMajor ? tradeOf(of).major : tradeOf(of).minor) as bigint;
-        fc.pre(of.rate >= 10_000 && (base * BigInt(of.rate)) / 10n ** 9n > 10n ** 12n);
+        fc.pre(of.rate >= 10_000 && (base * BigInt(of.rate)) / 10n ** 9n > 10n ** BigInt(20 - of.decimals));
         const expected = Math.round(of.rate * 1.1);
         const found = differentChargedRate(tradeOf(of), pair, { makerRate: expected, takerRate: expected });
         expect(found).not.toBeNull();

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Secret, VirtualClock, type UnreadableRow } from '../../../src/core/index.ts';
 import { krakenFrame } from '../../../src/exchange/kraken/stream/frames.ts';
 import { krakenClientId, originIdOf } from '../../../src/exchange/kraken/wire/clientIds.ts';
-import { assetDecimals, assetNames, assetPairs } from '../../../src/exchange/kraken/wire/names.ts';
+import { assetDecimals, assetNames, assetPairs, currencyDecimals } from '../../../src/exchange/kraken/wire/names.ts';
 import { risingNonces } from '../../../src/exchange/kraken/wire/nonce.ts';
 import { millisOfSeconds, unfoldedDecimal } from '../../../src/exchange/kraken/wire/numbers.ts';
 import { krakenBalances } from '../../../src/exchange/kraken/wire/replies.ts';
@@ -217,6 +217,31 @@ describe('names', () => {
       const { byBook } = assetPairs({ XXBTZUSD: { ...XXBTZUSD, lot_decimals: pairDecimals } }, assets, [], decimals);
       expect(byBook.get('btc_usd')!.rules.lotSize).toBe(lotSize);
     }
+  });
+
+  test('round balances to the fewer decimals of the asset and of its costs, where trades list these', () => {
+    const ids = assetNames({ ...ASSETS, XETH: { altname: 'ETH' } });
+    const decimals = new Map([
+      ['XXBT', 10],
+      ['ZUSD', 4],
+      ['XETH', 8],
+    ]);
+    const pairs = [
+      { quote: 'usd', costDecimals: 5 },
+      { quote: 'btc', costDecimals: 10 },
+      { quote: 'eth', costDecimals: 5 },
+      { quote: 'eth' },
+      { quote: 'xrp', costDecimals: 3 },
+    ];
+    expect(currencyDecimals(ids, decimals, pairs)).toEqual(
+      new Map([
+        ['btc', 10],
+        ['usd', 4],
+        ['eth', 5],
+      ]),
+    );
+    const { all } = assetPairs({ XXBTZUSD: { ...XXBTZUSD, cost_decimals: 7 } }, ids, []);
+    expect(all.map(({ costDecimals }) => costDecimals)).toEqual([7]);
   });
 
   test('leave out dark pools and books that are not traded, and refuse what is twice or unknown', () => {

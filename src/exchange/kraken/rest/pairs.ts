@@ -18,7 +18,7 @@ export type Listing = {
   readonly assets: Assets;
   readonly byBook: ReadonlyMap<string, KrakenPair>;
   readonly names: PairNames;
-  /** Number of decimals of balances, by currency; a currency without the number is absent. */
+  /** Number of decimals to which changes of a balance are rounded, by currency; absent if it is not listed. */
   readonly decimals: ReadonlyMap<string, number>;
   /** Currencies of the listed books. */
   readonly currencies: ReadonlySet<string>;
@@ -73,7 +73,7 @@ export function pairsReader(ask: KrakenAsk, clock: Clock): Pairs {
       assets,
       byBook,
       names: { ...names, named: name => names.named(name) ?? noted(name) },
-      decimals: currencyDecimals(assets, decimals),
+      decimals: currencyDecimals(assets, decimals, all),
       currencies: new Set([...byBook.values()].flatMap(({ base, quote }) => [base, quote])),
       unreadable,
     };

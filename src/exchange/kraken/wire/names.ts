@@ -55,13 +55,22 @@ export function assetDecimals(result: unknown): ReadonlyMap<string, number> {
   );
 }
 
-/** Returns the number of decimals by currency; the smallest if assets share a currency. */
-export function currencyDecimals(assets: Assets, decimals: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+/**
+ * Returns the number of decimals, by currency, to which changes of a balance are rounded: in the balance, or already in
+ * the costs and fees of the list of trades. `decimals` are those of balances, by asset id.
+ */
+export function currencyDecimals(
+  assets: Assets,
+  decimals: ReadonlyMap<string, number>,
+  pairs: readonly Pick<NamedPair, 'quote' | 'costDecimals'>[],
+): ReadonlyMap<string, number> {
   const result = new Map<string, number>();
   for (const [id, count] of decimals) {
     const currency = assets.get(id) ?? currencyOfAltname(id);
     result.set(currency, Math.min(count, result.get(currency) ?? Infinity));
   }
+  for (const { quote, costDecimals = Infinity } of pairs)
+    if (result.has(quote)) result.set(quote, Math.min(costDecimals, result.get(quote)!));
   return result;
 }
 
@@ -76,6 +85,8 @@ export type NamedPair = {
   readonly base: string;
   readonly quote: string;
   readonly book: string;
+  /** Number of decimals of costs in the quote currency; absent if not listed. */
+  readonly costDecimals?: number;
 };
 
 /** Traded book with its rules. */
@@ -173,7 +184,11 @@ function namedPair(id: string, of: Row, assets: Assets): NamedPair | null {
   // A name with characters other than letters and digits, such as that of an asset on hold, is no currency of a book.
   if (!CURRENCY.test(base) || !CURRENCY.test(quote)) return null;
   const wsname = optional(of, 'wsname', text);
-  return { id, altname: filled(of, 'altname'), wsname, base, quote, book: `${base}_${quote}` };
+  const costDecimals = optional(of, 'cost_decimals', count);
+  return {
+    ...{ id, altname: filled(of, 'altname'), wsname, base, quote, book: `${base}_${quote}` },
+    ...(costDecimals !== undefined && { costDecimals }),
+  };
 }
 
 /** `baseDecimals`: number of decimals of balances in the base currency; `undefined` if unknown. */
