@@ -9577,9 +9577,9 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the rounding of several amounts is bounded as that of one',
-    file: 'src/core/accounting/bookings.ts',
-    from: 'const limit = BigInt(rounding.amounts) * lastDecimalOf(rounding.decimals);',
-    to: 'const limit = BigInt(Math.min(rounding.amounts, 1)) * lastDecimalOf(rounding.decimals);',
+    file: 'src/core/accounting/accountEvents.ts',
+    from: 'const limit = BigInt(rounding.amounts)',
+    to: 'const limit = BigInt(Math.min(rounding.amounts, 1))',
     test: 'test/core/accounting/rounding.test.ts',
     title:
       'any history of trades and restarts is no difference, and the ledger has the balances to the digit after each quiet read',
@@ -9605,7 +9605,7 @@ export const EDITS: readonly Edit[] = [
     name: 'an amount of whole units, which the list may have rounded, allows no rounding of the balance',
     file: 'src/core/accounting/bookings.ts',
     from: 'if (rounding === undefined || amount === 0n) continue;',
-    to: 'if (rounding === undefined || amount % lastDecimalOf(rounding.decimals) === 0n) continue;',
+    to: 'if (rounding === undefined || amount % 10n ** BigInt(18 - rounding.decimals) === 0n) continue;',
     test: 'test/core/accounting/rounding.test.ts',
     title:
       'any history of trades and restarts is no difference, and the ledger has the balances to the digit after each quiet read',
@@ -9709,6 +9709,23 @@ export const EDITS: readonly Edit[] = [
     to: 'result.set(quote, result.get(quote)!);',
     test: 'test/exchange/kraken/wire.test.ts',
     title: 'round balances to the fewer decimals of the asset and of its costs, where trades list these',
+  },
+  {
+    name: 'the amounts of an order history that rounds are refused',
+    file: 'src/app/inspect/settleHedge.ts',
+    from: 'const rounding = roundingOf(given.quote!);',
+    to: 'const rounding = 0n * roundingOf(given.quote!);',
+    test: 'test/app/inspect/settleHedge.test.ts',
+    title:
+      'an execution is accepted with the amount of its order history, rounded in any direction, and not with a worse one',
+  },
+  {
+    name: 'a rounded balance hides that a hedge was not executed',
+    file: 'src/live/state/ledgerFile.ts',
+    from: '    roundings: ledger.roundings,',
+    to: '',
+    test: 'test/app/inspect/settleHedge.test.ts',
+    title: 'a balance that differs from the ledger by rounding shows that nothing was executed',
   },
   {
     name: 'a gap that began on the day before the window is not told',

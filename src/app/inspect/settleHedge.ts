@@ -5,6 +5,7 @@
 import {
   atPlace,
   CAUSES,
+  isRounding,
   money,
   moneyOf,
   multiplyMoneyFloor,
@@ -100,12 +101,16 @@ function statedAmounts(
   if (base > moneyOf(order.amount))
     throw new UsageError(`--base: expected at most the amount of the order (${order.amount}), found ${given.base}`);
   const atLimit = multiplyMoneyFloor(moneyOf(order.price), base);
-  if (order.side === 'sell' ? quote < atLimit : quote > atLimit + 1n)
+  const rounding = roundingOf(given.quote!);
+  if (order.side === 'sell' ? quote + rounding < atLimit : quote - rounding > atLimit)
     throw new UsageError(
       `--quote: expected at ${order.side === 'sell' ? 'least' : 'most'} ${textOfMoney(atLimit)}, which is --base times the limit price of the order (${order.price}), found ${given.quote}`,
     );
   return { base, quote, fee: moneyOf(fee), feeCurrency };
 }
+
+/** Returns one unit of the last decimal of an amount, because an order history rounds, such as Kraken's to 5 decimals. */
+const roundingOf = (text: string): bigint => 10n ** BigInt(18 - Math.max(text.split('.')[1]?.length ?? 0, 5));
 
 /** Parses an amount above 0; returns `null` for any other text. */
 function decimalOf(text: string | undefined): Money | null {
@@ -200,13 +205,15 @@ const verdict = (says: 'completed' | 'failed' | null): string =>
     : `outcome according to the balances: ${says === 'completed' ? 'executed' : 'failed'}`;
 
 /**
- * Returns the exchange's balance minus the ledger's; `null` before a read of the balances. The ledger does not include
- * the hedge.
+ * Returns the exchange's balance minus the ledger's, 0 if the exchange's rounding may explain it; `null` before a read of
+ * the balances. The ledger does not include the hedge.
  */
-function unexplained({ causes }: LedgerFile, after: Seen | null, currency: string): Money | null {
+function unexplained({ causes, roundings }: LedgerFile, after: Seen | null, currency: string): Money | null {
   const now = after?.totals.get(currency);
+  if (now === undefined) return null;
   const row = causes.get(currency);
-  return now === undefined ? null : money(now - (row === undefined ? 0n : sumOfCauses(row)));
+  const difference = money(now - (row === undefined ? 0n : sumOfCauses(row)));
+  return isRounding(roundings?.get(currency), difference) ? money(0n) : difference;
 }
 
 function legLines(

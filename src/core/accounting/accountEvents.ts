@@ -33,6 +33,13 @@ export type AccountLedger = {
  */
 export type Rounding = { readonly decimals: number; readonly amounts: number };
 
+/** Whether the difference of a balance from the ledger can be rounding. */
+export function isRounding(rounding: Rounding | undefined, difference: Money): boolean {
+  if (rounding === undefined) return false;
+  const limit = BigInt(rounding.amounts) * 10n ** BigInt(Math.max(18 - rounding.decimals, 0));
+  return difference <= limit && difference >= -limit;
+}
+
 /** Conversion of one currency into another outside the book; the bot assigns `id`. */
 export type Conversion = {
   readonly id: string;

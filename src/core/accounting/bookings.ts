@@ -2,7 +2,7 @@
  * Bookings of the account by currency: opening balances plus every later change, each booked once; and the exchange's
  * reported balances.
  */
-import type { AccountLedger, Conversion, Rounding, TransferEvent } from './accountEvents.ts';
+import { isRounding, type AccountLedger, type Conversion, type Rounding, type TransferEvent } from './accountEvents.ts';
 import { pairOrNull } from '../model/bookName.ts';
 import { atPlace } from './placeNames.ts';
 import { Ledger, SOURCES_MAX, type Change, type LedgerEntry } from './ledger.ts';
@@ -172,7 +172,7 @@ export class Bookings {
    * `difference` is reported total minus ledger total.
    */
   differences(): readonly Difference[] {
-    return this.#unequal().filter(({ currency, difference }) => !this.#isRounding(currency, difference));
+    return this.#unequal().filter(({ currency, difference }) => !isRounding(this.#roundings.get(currency), difference));
   }
 
   /**
@@ -201,14 +201,6 @@ export class Bookings {
       if (difference !== 0n) result.push({ currency, difference });
     }
     return result;
-  }
-
-  /** Whether the difference can be the rounding of the amounts since the ledger last equaled the balance. */
-  #isRounding(currency: string, difference: Money): boolean {
-    const rounding = this.#roundings.get(currency);
-    if (rounding === undefined) return false;
-    const limit = BigInt(rounding.amounts) * lastDecimalOf(rounding.decimals);
-    return difference <= limit && difference >= -limit;
   }
 
   /**
@@ -355,8 +347,5 @@ export class Bookings {
     return true;
   }
 }
-
-/** Returns one unit of the last decimal, in 10^-18. */
-const lastDecimalOf = (decimals: number): bigint => 10n ** BigInt(Math.max(18 - decimals, 0));
 
 export type BookedTransfer = Omit<TransferEvent, 'kind' | 'at'>;

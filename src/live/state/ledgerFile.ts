@@ -4,6 +4,7 @@
  */
 import type Database from 'libsql';
 import {
+  type AccountLedger,
   type Causes,
   type BalanceCheck,
   type Clock,
@@ -19,6 +20,7 @@ import { fromCopy } from './stateCopy.ts';
 
 export type LedgerFile = {
   readonly causes: ReadonlyMap<string, Causes>;
+  readonly roundings?: AccountLedger['roundings'];
   /** Entries, oldest first; the first may be the sum of older entries. */
   readonly entries: readonly LedgerEntry[];
   /** Last comparison of the ledger with the balances of the bot's own exchange; `null` if none. */
@@ -57,6 +59,7 @@ function read(db: Database.Database): LedgerFile | null {
   }));
   return {
     causes: adjustedSums(entries, ledger.causes).causes,
+    roundings: ledger.roundings,
     entries,
     checked,
     checkedThere,

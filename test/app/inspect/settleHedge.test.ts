@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import Database from 'libsql';
 import { afterAll, expect, test } from 'vitest';
 import { hedgeEvidence, settleHedge } from '../../../src/app/inspect/settleHedge.ts';
 import {
@@ -14,10 +15,13 @@ import {
   type Millis,
   type PlacedOrder,
 } from '../../../src/core/index.ts';
+import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
 import { LineWriter } from '../../../src/live/recording/recording.ts';
 import { readRecording, recorderIn, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
+import { sumOf } from '../../../src/live/state/rowChecksums.ts';
+import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
 import { started, worldOf, type World } from '../../live/world.ts';
 import { runsOf } from '../../many.ts';
 
@@ -215,3 +219,87 @@ test.each([
     );
   },
 );
+
+test('an execution is accepted with the amount of its order history, rounded in any direction, and not with a worse one', async () => {
+  const { dir, setup } = await ledgerOnly('elsewhere', ['btc@binance', 'usdt@binance']);
+  const at = 1_700_000_000_000;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1_000, max: 9_999_999 }),
+      fc.integer({ min: 1, max: 8_000_000 }),
+      fc.constantFrom('sell', 'buy'),
+      fc.integer({ min: 5, max: 8 }),
+      fc.boolean(),
+      async (ticks, lots, side, decimals, isUp) => {
+        clear(dir);
+        const price = textOfMoney(money(BigInt(ticks) * 10n ** 16n));
+        const base = money(BigInt(lots) * 10n ** 10n);
+        const order = { ...placed.order, side, price } as const;
+        const way = {
+          ...offer('this')!,
+          way: 'elsewhere',
+          get: { currency: 'usdt', amount: textOfMoney(GOT) },
+        } as const;
+        const row = { ...rowOf('this', at, 'accepted', null), offer: way, elsewhere: { ...placed, order } };
+        const recorder = recorderIn(dir, { run: 1, startedAt: at, setup, format: 2 });
+        recorder.write([new LineWriter().input({ kind: 'hedge', at, row })]);
+        recorder.close();
+        const unit = 10n ** BigInt(18 - decimals);
+        const exact = BigInt(ticks) * BigInt(lots) * 10n ** 8n;
+        const count = (exact + (isUp ? unit - 1n : 0n)) / unit;
+        const settled = (units: bigint) =>
+          settleHedge(
+            dir,
+            {
+              ...{
+                id: 'this',
+                as: 'executed',
+                reason: 'seen there',
+                by: 'ana',
+                base: textOfMoney(base),
+                fee: '0 usdt',
+              },
+              quote: `${units / 10n ** BigInt(decimals)}.${String(units % 10n ** BigInt(decimals)).padStart(decimals, '0')}`,
+            },
+            clock,
+          );
+        if (count === 0n) return;
+        expect((await settled(count)).at(-1)).toContain('settle this as executed');
+        const worse = side === 'sell' ? count - 3n : count + 3n;
+        if (worse > 0n) await expect(settled(worse)).rejects.toThrow('--quote: expected at');
+      },
+    ),
+    runsOf(300, 15),
+  );
+});
+
+test('a balance that differs from the ledger by rounding shows that nothing was executed', async () => {
+  const { dir, setup, config, base, quote } = await ledgerOnly('elsewhere', ['btc@binance', 'usdt@binance']);
+  const db = new Database(join(dir, STATE_FILE));
+  const { account, mark } = db.prepare('SELECT account, mark FROM marks').get() as { account: string; mark: string };
+  const written = JSON.parse(mark) as { ledger: string };
+  const ledger = ledgerOf(written.ledger);
+  const roundings = new Map([['usdt@binance', { decimals: 4, amounts: 2 }]]);
+  const changed = JSON.stringify({ ...written, ledger: textOfLedger({ ...ledger, roundings }) });
+  db.prepare('UPDATE marks SET mark = ?, sum = ?').run(changed, sumOf(account, changed));
+  db.close();
+  const at = 1_700_000_000_000;
+  const startedAt = at + 600_000 + config.hedge!.elsewhere!.listingDelayMs + 1;
+  for (const [rest, isFailed] of [
+    ['0.0002', true],
+    ['-0.0002', true],
+    ['0.00021', false],
+  ] as const) {
+    clear(dir);
+    const way = { ...offer('this')!, way: 'elsewhere', get: { currency: 'usdt', amount: textOfMoney(GOT) } } as const;
+    const row = { ...rowOf('this', at, 'accepted', null), offer: way, elsewhere: placed };
+    const balances = [balance('btc', base), balance('usdt', quote + moneyOf(rest))];
+    const writer = new LineWriter();
+    const recorder = recorderIn(dir, { run: 1, startedAt: at, setup, format: 2 });
+    const read = { kind: 'balances', at: startedAt, startedAt, balances, place: 'binance' };
+    recorder.write([writer.input({ kind: 'hedge', at, row }), writer.input(read as never)]);
+    recorder.close();
+    const text = (await hedgeEvidence(dir, 'this', clock)).join('\n');
+    expect(text).toContain(isFailed ? 'according to the balances: failed' : 'the balances do not show the outcome');
+  }
+});
