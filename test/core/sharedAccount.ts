@@ -48,8 +48,8 @@ export class SharedAccount {
   readonly live = new Map<string, Live>();
   /** Orders that filled completely. */
   readonly #filled = new Map<string, Live>();
-  /** Whether the list of trades does not show the latest trades. */
-  areTradesLate = false;
+  /** Whether the list of trades does not show a trade yet. */
+  isLate: (trade: OwnTrade) => boolean = () => false;
   readonly balances: Balances;
   readonly halts: string[] = [];
   /** Base currency that the bot's own orders in the book bought less what they sold. */
@@ -137,8 +137,7 @@ export class SharedAccount {
       book.set('sell', (mid + 10) as never, 50 as never);
       this.step({ kind: 'book', ...this.#named(symbol), at, startedAt: null, book });
     }
-    const trades = this.areTradesLate ? [] : this.takeTrades();
-    this.step({ kind: 'trades', at, startedAt: at, complete: true, trades });
+    this.step({ kind: 'trades', at, startedAt: at, complete: true, trades: this.takeTrades() });
     const orders = [...this.live.values()].map(reportOf);
     this.step({ kind: 'open orders', at, startedAt: at, complete: true, orders });
     this.step({ kind: 'timer', at });
@@ -147,7 +146,9 @@ export class SharedAccount {
 
   /** Trades that the engine has not received; call it to report them. */
   takeTrades(): readonly OwnTrade[] {
-    return this.#trades.splice(0);
+    const trades = this.#trades.filter(trade => !this.isLate(trade));
+    this.#trades = this.#trades.filter(trade => !trades.includes(trade));
+    return trades;
   }
 
   fill(id: string, lots: number): void {

@@ -9728,6 +9728,22 @@ export const EDITS: readonly Edit[] = [
     title: 'a balance that differs from the ledger by rounding shows that nothing was executed',
   },
   {
+    name: 'reduce-only keeps an order beside one whose outcome is unknown',
+    file: 'src/core/quoting/regimeAdjustments.ts',
+    from: "order.state !== 'canceling' && !planned.has(order.id)",
+    to: "order.state !== 'canceling' && order.state !== 'unknown' && !planned.has(order.id)",
+    test: 'test/core/quoting/widenedQuote.test.ts',
+    title: 'keeps orders in their order while there is inventory left for all of them, and cancels the others for it',
+  },
+  {
+    name: 'excess over all books leaves out completed orders whose trade is not listed',
+    file: 'src/core/engine/bookEngine.ts',
+    from: "const mayFill = this.#orders.live.filter(({ state }) => state !== 'canceling');",
+    to: "const mayFill = this.#orders.live.filter(({ state }) => state !== 'canceling' && state !== 'closed-unsettled');",
+    test: 'test/core/engine/books.test.ts',
+    title: 'an order is canceled that would pass a limit together with an order whose trade is not listed yet',
+  },
+  {
     name: 'a gap that began on the day before the window is not told',
     file: 'src/tape/format/storedTape.ts',
     from: '[...scannedBefore, ...scanned].flatMap',

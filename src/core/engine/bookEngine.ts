@@ -308,11 +308,11 @@ export class BookEngine implements AccountBook {
     return book;
   }
 
-  /** Possibly live orders that are not being canceled, as the limits over all books see them. */
+  /** Orders that may still fill and are not being canceled, as the limits over all books see them. */
   get limitedOrders(): readonly LimitedOrder[] {
     const { instrument } = this.#rules;
-    const live = this.#orders.live.filter(order => mayLive(order) && order.state !== 'canceling');
-    return live.map(order => ({
+    const mayFill = this.#orders.live.filter(({ state }) => state !== 'canceling');
+    return mayFill.map(order => ({
       ...{ id: order.id, side: order.side, base: instrument.major, quote: instrument.minor },
       exchanges: exchangedBy(instrument, [order], order.side),
       isCancelable: isInBook(order) && order.takes !== true,

@@ -112,7 +112,7 @@ export class Quoter {
       const reconciled = reconcileSide(side, levels, orders.live, this.#options.tolerance, at);
       const allowed = excess.size === 0 ? reconciled : planWithoutExcess(reconciled, excess);
       const full = takerOrder.cancelBlockingOrders(allowed, reduceOnly);
-      const plan = reduceOnly ? reducedPlan(full, side, riskContext.position) : full;
+      const plan = reduceOnly ? reducedPlan(full, side, riskContext.position, orders.live) : full;
       decisions.recordPlan(side, plan);
       for (const { order, reason } of plan.cancel) {
         this.#cancels.push(order.id);

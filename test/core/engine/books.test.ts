@@ -78,7 +78,7 @@ describe('several books of one account', () => {
         for (const { what, which, lots } of list) {
           const ids = [...account.live.keys()];
           if (ids.length > 0) account.fill(ids[which % ids.length]!, lots);
-          account.areTradesLate = what === 'foreign';
+          account.isLate = () => what === 'foreign';
           account.round();
           // An order that was found completed may still spend what the ledger shows, until its trade is listed.
           const asked = { btc: 0n, eth: 0n, usd: 0n, mxn: 0n };
@@ -98,6 +98,22 @@ describe('several books of one account', () => {
       }),
       runsOf(200, 20),
     );
+  });
+
+  test('an order is canceled that would pass a limit together with an order whose trade is not listed yet', () => {
+    const currencyLimits = new Map([['btc', moneyOf('25')]]);
+    const account = new SharedAccount({}, BOOKS, 1, null, { shared: { currencyLimits } }).open();
+    const bidIn = (symbol: string) =>
+      [...account.live].find(([, { book, command }]) => book.symbol === symbol && command.side === 'buy')?.[0];
+    const filled = bidIn('btc_mxn')!;
+    account.isLate = ({ originId }) => originId === filled;
+    account.fill(filled, 10);
+    account.round();
+    expect([bidIn('btc_mxn'), bidIn('btc_usd') === undefined]).toEqual([undefined, false]);
+    // A person buys 8 btc: with 10 of the filled order and 10 of the other bid, that is beyond the limit.
+    account.trade(BOOKS[0]!, 'buy', 1_000, 8);
+    account.round();
+    expect(bidIn('btc_usd')).toBeUndefined();
   });
 
   test('a halt of the account halts all books, a loss only its own, and the others go on quoting', () => {

@@ -47,7 +47,12 @@ describe('a quote that may only reduce', () => {
             const whole = { ...order, state: 'open', finalFilled: null } as unknown as Order;
             return { order: whole, level: { side, index: i, price: whole.price, amount: whole.amount, why: [] } };
           });
-          const plan = reducedPlan({ place: [], cancel: [], keep, wait: [] }, side, held);
+          const plan = reducedPlan(
+            { place: [], cancel: [], keep, wait: [] },
+            side,
+            held,
+            keep.map(({ order }) => order),
+          );
           const left = plan.keep.reduce((sum, { order }) => sum + order.amount - order.filled, 0);
           expect(left).toBeLessThanOrEqual(Math.max(0, side === 'buy' ? -held : held));
           expect(plan.keep.length + plan.cancel.length).toBe(keep.length);

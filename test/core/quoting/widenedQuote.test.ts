@@ -98,6 +98,15 @@ describe('a plan that may only reduce', () => {
   const orderOf = (id: string, side: Side, lots: number, filled: number): Order =>
     ({ id, side, price: price(1_000), amount: lots, filled, state: 'open', finalFilled: null }) as unknown as Order;
 
+  const others = fc.array(
+    fc.record({
+      side: fc.constantFrom<Side>('buy', 'sell'),
+      lots: fc.integer({ min: 1, max: 9 }),
+      state: fc.constantFrom<Order['state']>('sending', 'unknown', 'closed-unsettled', 'canceling'),
+    }),
+    { maxLength: 2 },
+  );
+
   it('keeps orders in their order while there is inventory left for all of them, and cancels the others for it', () => {
     const orders = fc.array(fc.record({ lots: fc.integer({ min: 1, max: 9 }), filled: fc.nat(8) }), { maxLength: 5 });
     fc.assert(
@@ -105,7 +114,8 @@ describe('a plan that may only reduce', () => {
         orders,
         fc.constantFrom<Side>('buy', 'sell'),
         fc.integer({ min: -30, max: 30 }),
-        (all, side, held) => {
+        others,
+        (all, side, held, drawn) => {
           const pairs = all.map(({ lots, filled }, i) => {
             const order = orderOf(`o-${i}`, side, lots, Math.min(filled, lots - 1));
             return { order, level: { side, index: i, price: order.price, amount: order.amount, why: [] } };
@@ -116,8 +126,12 @@ describe('a plan that may only reduce', () => {
             { order: orderOf('moved', side, 5, 0), reason: 'price moved', level: null },
           ] as const;
           const plan: QuotePlan = { place: [], cancel: [unwanted, moved], keep: pairs, wait: [] };
-          const reduced = reducedPlan(plan, side, held);
+          const unplanned = drawn.map(({ lots, state, side: of }, i) => ({ ...orderOf(`u-${i}`, of, lots, 0), state }));
+          const orders = [...pairs.map(({ order }) => order), gone, moved.order, ...unplanned];
+          const reduced = reducedPlan(plan, side, held, orders);
           let left = Math.max(0, side === 'buy' ? -held : held);
+          // These orders may fill, too, and the plan does not cancel them.
+          for (const { lots, state, side: of } of drawn) if (of === side && state !== 'canceling') left -= lots;
           const isClosing = left > 0;
           const stays = pairs.map(({ order }) => {
             const lots = order.amount - order.filled;
