@@ -325,7 +325,7 @@ class Pair {
       const one =
         differs(`position ${name}`, inventory.position(), book.position()) ??
         differs(`lots ${name}`, inventory.positionLots() + 0, lots + 0) ??
-        differs(`total profit ${name}`, inventory.totalProfit(), book.profit().total) ??
+        differs(`total profit ${name}`, inventory.profit().total, book.profit().total) ??
         this.#differenceOfBook(i);
       if (one !== null) return one;
     }

@@ -9744,6 +9744,14 @@ export const EDITS: readonly Edit[] = [
     title: 'an order is canceled that would pass a limit together with an order whose trade is not listed yet',
   },
   {
+    name: 'a fall of the price between two runs is in no limit on losses',
+    file: 'src/core/accounting/inventory.ts',
+    from: 'return money(position.total() + position.gainBeforeStart);',
+    to: 'return money(position.total() + 0n * position.gainBeforeStart);',
+    test: 'test/core/engine/restart.test.ts',
+    title: 'are those of one run over any path of the price, wherever it is cut into runs',
+  },
+  {
     name: 'a gap that began on the day before the window is not told',
     file: 'src/tape/format/storedTape.ts',
     from: '[...scannedBefore, ...scanned].flatMap',

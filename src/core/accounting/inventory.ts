@@ -177,9 +177,14 @@ export class Inventory {
     return profitSinceOpening(this.#earlier, this.#explained(), this.#openedAt, at);
   }
 
-  /** Returns the total profit. Throws Error as `profit` does. */
-  totalProfit(): Money {
-    return this.#explained()?.total() ?? NOTHING;
+  /**
+   * Returns the profit that the limits on losses measure: of this run, and of the inventory since the last mid price of
+   * the run before. `null` before the first mid price. Throws Error as `profit` does.
+   */
+  profitForLimits(): Money | null {
+    const position = this.#explained();
+    if (position === null || position.twiceMid === null) return null;
+    return money(position.total() + position.gainBeforeStart);
   }
 
   #explained(): Position | null {

@@ -109,7 +109,7 @@ export class BookEngine implements AccountBook {
   #at: Millis = -Infinity;
   /** Returns each limit with its maximum and its current value. */
   readonly limitUses = (at: Millis) => [
-    ...limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.totalProfit(), at),
+    ...limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.profitForLimits(), at),
     ...this.#state.currencyUses(this),
     ...this.#state.valueUses(at),
   ];
@@ -412,7 +412,7 @@ export class BookEngine implements AccountBook {
     return {
       ...storedTarget(this.#options.instrument, this.#inventory.target(this.#state.held(this))),
       ...(this.#state.isHome(this) ? {} : { held: this.position }),
-      guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
+      guard: this.#risk.killSwitch?.state(this.#inventory.profitForLimits()) ?? null,
       profit: this.#inventory.profitSinceOpening(this.#at),
       ...(hedgeDebt ? { hedgeDebt } : {}),
       ...(adverse ? { adverse } : {}),

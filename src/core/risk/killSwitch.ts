@@ -81,10 +81,20 @@ export class KillSwitch {
   }
 
   /**
-   * Returns the halt reason if a limit is exceeded; otherwise `null`. `profit` is the total profit so far. Day losses
-   * are per UTC day.
+   * Returns the halt reason if a limit is exceeded; otherwise `null`. `profit` is the profit so far, also of inventory
+   * between the earlier run and this one; `null` if it is not known yet.
    */
-  breach(profit: Money, at: Millis): HaltReason | null {
+  breach(profit: Money | null, at: Millis): HaltReason | null {
+    const loss = profit === null ? null : this.#loss(profit, at);
+    if (loss !== null) return loss;
+    for (const { name, max, ms, events } of this.#windows) {
+      if (events.isFull && !(at - events.oldest > ms)) return `${name}: more than ${max} in ${ms / MINUTE_MS} min`;
+    }
+    return null;
+  }
+
+  /** Returns the reason if a loss exceeds its limit; otherwise `null`. Day losses are per UTC day. */
+  #loss(profit: Money, at: Millis): HaltReason | null {
     const day = Math.floor(at / DAY_MS);
     // A clock that was set back starts no new day: the loss so far counts in the day that it shows now.
     if (day > this.#day || this.#dayStart === null) this.#dayStart = profit;
@@ -97,9 +107,6 @@ export class KillSwitch {
     if (!(this.#dayStart - profit <= dayLossMax)) {
       return `loss: ${textOfMoney((this.#dayStart - profit) as Money)} lost since the start of the UTC day, the limit is ${textOfMoney(dayLossMax)}`;
     }
-    for (const { name, max, ms, events } of this.#windows) {
-      if (events.isFull && !(at - events.oldest > ms)) return `${name}: more than ${max} in ${ms / MINUTE_MS} min`;
-    }
     return null;
   }
 
@@ -109,8 +116,8 @@ export class KillSwitch {
   }
 
   /** Returns the amount by which the profit is below its peak; `null` before the first check. */
-  drawdown(profit: Money): Money | null {
-    return this.#peak === null ? null : money(this.#peak - profit);
+  drawdown(profit: Money | null): Money | null {
+    return this.#peak === null ? null : money(this.#peak - (profit ?? 0n));
   }
 
   /** Restarts the measurement of losses and clears the counts, after the operator's resume. */
@@ -120,9 +127,11 @@ export class KillSwitch {
     for (const { events } of this.#windows) events.clear();
   }
 
-  state(profit: Money): KillSwitchState | null {
+  /** Returns the state for the next run. As long as `profit` is not known, it is that of the earlier run. */
+  state(profit: Money | null): KillSwitchState | null {
     if (this.#peak === null || this.#dayStart === null) return null;
-    return { drawdown: money(this.#peak - profit), day: this.#day, dayLoss: money(this.#dayStart - profit) };
+    const now = profit ?? 0n;
+    return { drawdown: money(this.#peak - now), day: this.#day, dayLoss: money(this.#dayStart - now) };
   }
 
   /** Restores the state of an earlier run. Call this before the new run has any profit. */

@@ -25,7 +25,7 @@ export type LimitUse = { readonly limit: LimitName } & (
 export function limitUsesOf(
   riskContext: RiskContext,
   killSwitch: KillSwitch | null,
-  profit: Money,
+  profit: Money | null,
   at: Millis,
 ): readonly LimitUse[] {
   return [
@@ -84,7 +84,7 @@ const orderValue = ({ price, amount }: Order): bigint => valueOf(price, amount);
 function killSwitchUses(
   killSwitch: KillSwitch,
   { instrument }: RiskContext,
-  profit: Money,
+  profit: Money | null,
   at: Millis,
 ): readonly LimitUse[] {
   const { limits } = killSwitch;

@@ -103,7 +103,7 @@ export class RiskSupervisor {
    */
   check(at: Millis): boolean {
     if (this.killSwitch === null || this.haltedBecause !== null || !this.#inventory.isOpen) return false;
-    const breach = this.killSwitch.breach(this.#inventory.totalProfit(), at);
+    const breach = this.killSwitch.breach(this.#inventory.profitForLimits(), at);
     if (breach !== null) this.halt(at, this.#named(breach));
     const { reduces, halts } = this.#limit.check(this.#inventory.positionLots(), this.reducingBecause !== null);
     if (reduces) this.regimes.apply({ kind: 'reduce', at, reason: RESUMED_BEYOND_LIMIT });
@@ -118,7 +118,7 @@ export class RiskSupervisor {
    */
   checkHalted(at: Millis): void {
     if (this.killSwitch === null || this.haltedBecause === null || !this.#inventory.isOpen || this.#isLossTold) return;
-    const breach = this.killSwitch.breach(this.#inventory.totalProfit(), at);
+    const breach = this.killSwitch.breach(this.#inventory.profitForLimits(), at);
     if (breach === null) return;
     this.#isLossTold = true;
     const reason = this.#named(breach);
@@ -142,6 +142,6 @@ export class RiskSupervisor {
 
   #drawdown(): Money | null {
     if (!this.#isDrawdownAsked || this.killSwitch === null || !this.#inventory.isOpen) return null;
-    return this.killSwitch.drawdown(this.#inventory.totalProfit());
+    return this.killSwitch.drawdown(this.#inventory.profitForLimits());
   }
 }

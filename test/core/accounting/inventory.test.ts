@@ -130,10 +130,10 @@ describe('the inventory of a book', () => {
         expect(inventory.target(money(held))).toBe(held - beyond);
         const total = money(gains.spread + gains.hedging + gains.fees);
         expect(inventory.profit()).toEqual({ ...gains, inventory: 0n, total });
-        expect([inventory.totalProfit(), inventory.profitOfTrading()]).toEqual([total, total]);
+        expect([inventory.profitForLimits(), inventory.profitOfTrading()]).toEqual([total, total]);
         inventory.mark(Number(4n * MID));
         expect(inventory.profitOfTrading()).toBe(total);
-        expect(inventory.totalProfit()).toBe(total + beyond * MID);
+        expect(inventory.profitForLimits()).toBe(total + beyond * MID);
       }),
     );
   });
@@ -149,7 +149,9 @@ describe('the inventory of a book', () => {
     inventory.moved({ kind: 'conversion', changes: [...changes, usd] }, T);
     inventory.moved({ kind: 'conversion', changes: [...changes, usd], worth: money(ONE) }, T);
     expect([inventory.isOpen, inventory.position(), inventory.positionLots()]).toEqual([false, 0n, 0]);
-    expect([inventory.profit(), inventory.totalProfit(), inventory.profitOfTrading()]).toEqual([NO_PROFIT, 0n, null]);
+    expect([inventory.profit(), inventory.profitForLimits(), inventory.profitOfTrading()]).toEqual([
+      ...[NO_PROFIT, null, null],
+    ]);
     expect(inventory.profitSinceOpening(T)).toEqual({ since: null, at: T, twiceMid: null, profit: NO_PROFIT });
     const trade = { major: '1', minor: '1', feeAmount: '0', side: 'buy' } as OwnTrade;
     expect(() => inventory.trade({ ...trade, feeCurrency: 'btc' }, price(1), null)).toThrow(

@@ -111,6 +111,74 @@ const change = fc.record({
   lots: fc.integer({ min: 1, max: 9 }),
 });
 
+describe('losses', () => {
+  it('are those of one run over any path of the price, wherever it is cut into runs', () => {
+    const step = fc.record({ bid: fc.integer({ min: 800, max: 1_200 }), isCut: fc.boolean() });
+    fc.assert(
+      fc.property(
+        fc.array(step, { minLength: 1, maxLength: 8 }),
+        fc.constantFrom(1e9, 1e9 - 7, 1e9 - 4),
+        (path, target) => {
+          const options = { target: target as never, strategy: { quote: () => ({ bids: [], asks: [] }) } };
+          const trades = firstRun({ target: target as never });
+          let [whole, cut] = [1, 2].map(() => nextRun(trades.ledger, trades.toy.now, options)) as [
+            ToyExchange,
+            ToyExchange,
+          ];
+          const lead = (toy: ToyExchange): void => {
+            toy.step({ kind: 'rules', at: toy.now, instrument: plain, makerRate: 0, takerRate: 0 });
+          };
+          lead(whole);
+          lead(cut);
+          for (const { bid, isCut } of path) {
+            if (isCut) {
+              cut = nextRun(ledgerOf(textOfLedger(cut.engine.ledger([])!)), cut.now, options);
+              lead(cut);
+            }
+            for (const toy of [whole, cut]) {
+              [toy.bids, toy.asks] = [[[bid, 50]], [[bid + 20, 50]]];
+              toy.rounds(2, 500);
+            }
+            const guards = [whole, cut].map(({ engine }) => engine.ledger([])!.guard);
+            expect(guards[1]).toEqual(guards[0]);
+            expect(guards[0]).not.toBeNull();
+            const uses = [whole, cut].map(({ engine, now }) => engine.book.limitUses(now).slice(0, 4));
+            expect(uses[1]).toEqual(uses[0]);
+          }
+        },
+      ),
+      {
+        ...runsOf(300, 40),
+        examples: [
+          [
+            [
+              { bid: 990, isCut: false },
+              { bid: 800, isCut: true },
+            ],
+            1e9 - 7,
+          ],
+        ],
+      },
+    );
+  });
+
+  it('between two runs halt the next one at its first price, and not before', () => {
+    const limits = { ...halts, drawdownMax: money(100n * 10n ** 18n), dayLossMax: money(100n * 10n ** 18n) };
+    const options = { halts: limits, target: (1e9 - 10) as never };
+    const { toy, ledger } = firstRun(options);
+    const next = nextRun(ledger, toy.now + MINUTE, options);
+    next.step({ kind: 'rules', at: next.now, instrument: plain, makerRate: 0, takerRate: 0 });
+    expect(next.engine.book.haltedBecause).toBeNull();
+    [next.bids, next.asks] = [[[960, 50]], [[980, 50]]];
+    next.rounds(2, 500);
+    // 6 btc beyond the target lose 30 each.
+    expect(next.engine.book.haltedBecause).toMatch(/^drawdown: profit fell 180 from its highest, the limit is 100$/);
+    next.step({ kind: 'resume', at: next.now });
+    next.rounds(2, 500);
+    expect(next.engine.book.haltedBecause).toBeNull();
+  });
+});
+
 describe('a stored state', () => {
   it('is exactly the state that was stored, in every part, whatever happened and with any target', () => {
     fc.assert(
