@@ -34,7 +34,7 @@ const DAYS_MIN = 2.5;
  * 1. Blocks are independent. The degrees of freedom are the equivalent number of equal blocks minus one (Kish, "Survey
  *    Sampling", 1965). Blocks with weight 0 contain no information.
  * 2. Adjacent blocks depend on each other (Newey and West, Econometrica 55(3), 1987).
- * 3. Days differ: the variance between days replaces the variance of step 2 if it is larger. It is estimated only from
+ * 3. Days, counted from the first block, differ: the variance between days replaces the variance of step 2 if it is larger. It is estimated only from
  *    the sums of days. Its degrees of freedom are therefore the equivalent number of equal days minus one, however many
  *    blocks a day has.
  */
@@ -47,7 +47,7 @@ export function blockError({ at, deviations, weights }: RatioBlocks): BlockError
   const within = Math.max(squares, squares + 2 * scale * neighbours(deviations));
   const days = new Map<number, { deviation: number; weight: number }>();
   at.forEach((start, b) => {
-    const number = Math.floor(start / DAY_MS);
+    const number = Math.floor((start - at[0]!) / DAY_MS);
     const day = days.get(number) ?? { deviation: 0, weight: 0 };
     day.deviation += deviations[b]!;
     day.weight += weights[b]!;

@@ -28,13 +28,13 @@ export function checksWithin(forMs: Millis): readonly VerdictCheck[] {
 
 /**
  * Returns whether a scout of at most `forMs` can end the recording of a book, because the verdict is known. A scout of
- * more than a day confirms the verdict `quote` only after recording the book on two dates (UTC), because one date does
- * not show how dates differ.
+ * more than a day confirms the verdict `quote` only after recording the book for a day, whatever the time of day of its
+ * start. A part of a day does not show how hours differ.
  */
 export function endsScouting(
   { verdict, from, to }: { readonly verdict: QuoteVerdict; readonly from: Millis; readonly to: Millis },
   forMs: Millis,
 ): boolean {
   if (!verdict.quote) return verdict.isKnown;
-  return forMs <= DAY_MS || Math.floor(to / DAY_MS) > Math.floor(from / DAY_MS);
+  return forMs <= DAY_MS || to - from >= DAY_MS;
 }

@@ -6,6 +6,8 @@ import {
   calibrationOf,
   finishTape,
   imbalanceOf,
+  leaderOf,
+  logSecondsOf,
   SIDE,
   TapeBuilder,
   type Calibration,
@@ -153,7 +155,7 @@ test('the slope on the imbalance is more than chance in a market that leans with
 
 /** A market in pieces with gaps between them, in which the price moves. Each piece but the first begins by one of the ways. */
 const AFTER_A_GAP = ['book at its end', 'book later', 'trade before the book', 'the same book at its end'] as const;
-function inPieces(after: (typeof AFTER_A_GAP)[number], moves: readonly number[]): Tape {
+function inPieces(after: (typeof AFTER_A_GAP)[number], moves: readonly number[], gapMs = 600_000): Tape {
   const random = randomOf(3);
   const tape = new TapeBuilder();
   const gaps: Gap[] = [];
@@ -166,8 +168,8 @@ function inPieces(after: (typeof AFTER_A_GAP)[number], moves: readonly number[])
   let [at, mid] = [1_700_000_000_000, 1_000_000];
   moves.forEach((move, piece) => {
     if (piece > 0) {
-      gaps.push({ from: at, to: at + 600_000, why: 'by the test' });
-      at += 600_000;
+      gaps.push({ from: at, to: at + gapMs, why: 'by the test' });
+      at += gapMs;
       if (after === 'the same book at its end') put(at, laid);
       if (after !== 'book at its end') at += 700;
       if (after === 'trade before the book') tape.trade(at, at, SIDE.buy, price(mid + move), amount(1));
@@ -196,4 +198,27 @@ test.each(AFTER_A_GAP)('no estimate knows how far the price moved in a gap of th
   // In bps of another price: at most 5% more or less.
   for (const of of ['volatilityBps', 'adverseBps'] as const)
     expect(Math.abs(moved[of]!.value / still[of]!.value - 1)).toBeLessThan(0.05);
+});
+
+test.each(AFTER_A_GAP)('predictions do not depend on how long the recording had gaps (after them: %s)', after => {
+  const [short, ...longer] = [601_000, 660_000, 3_600_000, 100_000_000].map(gapMs => {
+    const tape = inPieces(after, [0, 700, -300], gapMs);
+    return {
+      signals: calibrationOf(tape).signals!,
+      leader: leaderOf(tape, [{ book: 'btc_mxn', divides: false }], [tape], 1),
+    };
+  });
+  expect(short!.signals.orderFlow).not.toBeNull();
+  for (const { foretold } of short!.signals.imbalances) expect(foretold).not.toBeNull();
+  expect(short!.leader.horizons[0]!.foretold).not.toBeNull();
+  for (const one of longer) expect(one).toEqual(short);
+});
+
+test('a second has no price from the start of a gap to the first price after it, also after the end of the gap', () => {
+  const tape = inPieces('trade before the book', [0, 700], 60_000);
+  const { from, values } = logSecondsOf(tape);
+  const missing = [...values.keys()].filter(i => Number.isNaN(values[i]!)).map(i => 1_000 * (from + i));
+  expect(missing[0]).toBe(tape.gaps[0]!.from);
+  // A trade comes 0.7 s after the gap, and the book 3.7 s after it.
+  expect(missing.at(-1)).toBe(tape.gaps[0]!.to + 2_000);
 });

@@ -298,7 +298,7 @@ function checkText(ms: Millis, all: number, rest: readonly string[], books: read
   const paying = books.filter(({ book, verdict }) => verdict.quote && !rest.includes(book)).map(({ book }) => book);
   const missing = rest.map(name => {
     const verdict = books.find(({ book }) => book === name)?.verdict;
-    return `${name} (${verdict === undefined ? 'no estimate' : verdict.quote ? 'quote so far, on one date' : hoursText(verdict)})`;
+    return `${name} (${verdict === undefined ? 'no estimate' : verdict.quote ? 'quote so far, in less than a day' : hoursText(verdict)})`;
   });
   return `after ${durationText(ms / 1_000)}: ${all - rest.length} of ${counted(all, 'book')} known${paying.length === 0 ? '' : `, quote ${paying.join(', ')}`}; continuing with ${missing.join(', ')}`;
 }

@@ -1,6 +1,7 @@
 /** Imbalance of a book within a distance of the mid price, and its deviation from its own recent mean. */
 import type { Depth } from '../model/book.ts';
 import type { Millis } from '../model/units.ts';
+import { restartsAfter } from './orderFlow.ts';
 
 /**
  * Returns (bids - asks) / (bids + asks) of the amounts within `depthBps` of the mid price. A depth of 0 uses only the
@@ -18,12 +19,15 @@ export function depthImbalance(depth: Depth, mid: number, depthBps: number): num
   return bids + asks === 0 ? 0 : (bids - asks) / (bids + asks);
 }
 
-/** Initial standard deviation; the initial mean is 0. */
+/** Standard deviation at a start; the mean at a start is 0. */
 const DEVIATION_START = 0.3;
 /** Minimum standard deviation, so that a constant book causes no division by zero. */
 const DEVIATION_MIN = 0.02;
 
-/** Exponential moving average and standard deviation of a number between -1 and 1. */
+/**
+ * Exponential moving average and standard deviation of a number between -1 and 1. Both restart after a gap, because the
+ * first number after it would replace them and does not show how the next ones deviate.
+ */
 export class RunningDeviation {
   readonly #memoryMs: Millis;
   #mean = 0;
@@ -41,6 +45,11 @@ export class RunningDeviation {
    */
   deviations(at: Millis, now: number): number {
     if (!(Math.abs(now) <= 1)) return Number.NaN;
+    if (restartsAfter(at - this.#at, this.#memoryMs)) {
+      this.#mean = 0;
+      this.#variance = DEVIATION_START ** 2;
+      this.#at = this.#since = Number.NaN;
+    }
     const away = now - this.#mean;
     const deviations = away / Math.max(DEVIATION_MIN, Math.sqrt(this.#variance));
     const weight = at > this.#at ? 1 - Math.exp(-(at - this.#at) / this.#memoryMs) : 0;
@@ -53,7 +62,7 @@ export class RunningDeviation {
     return deviations;
   }
 
-  /** Time of the first valid number; NaN before the first. */
+  /** Time of the first valid number since the latest start; NaN before the first. */
   get since(): Millis {
     return this.#since;
   }

@@ -13,11 +13,13 @@ export type TopOfBook = {
   readonly askAmount: number;
 };
 
-/**
- * Minimum gap after which the sum restarts. If a gap is longer than `GAP_MS` and than the memory, the observations
- * before and after it are unrelated.
- */
 const GAP_MS: Millis = 10_000;
+
+/**
+ * Returns whether an estimate restarts after `passed` ms without an observation. If this time is longer than 10 s and
+ * than the memory, the observations before and after it are unrelated.
+ */
+export const restartsAfter = (passed: Millis, memoryMs: Millis): boolean => passed > Math.max(GAP_MS, memoryMs);
 
 /**
  * Returns the order flow of one change (Cont, Kukanov, Stoikov 2014, J. Financial Econometrics 12(1)). The new bid
@@ -50,7 +52,7 @@ export class OrderFlow {
     }
     const last = this.#last;
     const passed = last === null ? Infinity : Math.max(0, now.at - last.at);
-    if (last === null || passed > Math.max(GAP_MS, this.#memoryMs)) {
+    if (last === null || restartsAfter(passed, this.#memoryMs)) {
       this.#sum = 0;
       this.#since = now.at;
     } else this.#sum = this.#sum * Math.exp(-passed / this.#memoryMs) + flowOf(last, now);

@@ -14,8 +14,9 @@ import {
   type Side,
 } from '../../core/index.ts';
 import { estimateOf, spreadOf, STRETCHES, type Estimate } from './jackknife.ts';
+import { MissingTimes, SecondsSampler, type LogSeconds } from './seconds.ts';
 import { signalsOf, type Signals } from './signals.ts';
-import type { Gap, Tape } from '../model/tape.ts';
+import type { Tape } from '../model/tape.ts';
 import { walk, type Touch } from '../model/walk.ts';
 
 /** Results of a calibration; `null` where the recording has too little data. */
@@ -92,67 +93,31 @@ export function calibrationOf(tape: Tape, onShare: (share: number) => void = () 
 }
 
 /** Logarithm of the mid price at the end of each second, by time block; NaN in gaps of the recording. */
-type LogMids = { readonly from: number; readonly values: Float64Array; readonly perStretch: number };
-
-/** Gaps of a recording, in order of time. After a gap, the mid price is unknown until the best prices change. */
-class MissingTimes {
-  readonly #gaps: readonly Gap[];
-  #next = 0;
-  /** Latest end of the gaps that have started; -Infinity if no gap has started. */
-  until: Millis = -Infinity;
-
-  constructor(gaps: readonly Gap[]) {
-    this.#gaps = gaps;
-  }
-
-  /** Returns the start of the first gap that started since the last call and before `at`; `null` if no gap started. */
-  startedBefore(at: Millis): Millis | null {
-    const first = this.#gaps[this.#next];
-    if (first === undefined || first.from >= at) return null;
-    for (let gap = this.#gaps[this.#next]; gap !== undefined && gap.from < at; gap = this.#gaps[++this.#next])
-      this.until = Math.max(this.until, gap.to);
-    return first.from;
-  }
-}
+type LogMids = LogSeconds & { readonly perStretch: number };
 
 function survey(tape: Tape, onShare: (share: number) => void) {
-  const { columns, gaps } = tape;
-  const from = Math.floor((columns.at[0] ?? 0) / 1_000);
-  const values = new Float64Array(Math.floor((columns.at[columns.length - 1] ?? 0) / 1_000) - from + 1).fill(
-    Number.NaN,
-  );
   const taken: Taken[] = [];
   const spreads: number[] = [];
-  let second = from;
+  const mids = new SecondsSampler(tape);
   let trades = 0;
-  let mid = Number.NaN;
-  const missing = new MissingTimes(gaps);
   walk(
     tape,
     {
-      time: at => {
-        for (; second * 1_000 + 1_000 <= at; second++) values[second - from] = Math.log(mid);
-        const since = missing.startedBefore(at);
-        if (since === null) return;
-        values.fill(Number.NaN, Math.max(0, Math.floor(since / 1_000) - from), second - from);
-        mid = Number.NaN;
-      },
+      time: at => mids.passTo(at),
       touch: (_at, { bid, ask }) => {
-        mid = (bid + ask) / 2;
+        mids.price = (bid + ask) / 2;
         spreads.push(ask - bid);
       },
       trade: (at, price, _amount, side) => {
         trades++;
         const sign = side === 'buy' ? 1 : -1;
+        const mid = mids.price;
         if (mid > 0) taken.push({ at, sign, mid, away: (sign * (price - mid)) / mid });
       },
     },
     onShare,
   );
-  for (const gap of gaps) {
-    const [a, b] = [Math.floor(gap.from / 1_000) - from, Math.ceil(gap.to / 1_000) - from];
-    values.fill(Number.NaN, Math.max(0, a), Math.max(0, b));
-  }
+  const { from, values } = mids.end();
   const logMids: LogMids = { from, values, perStretch: Math.ceil(values.length / STRETCHES) };
   return { logMids, taken, spreads, trades };
 }

@@ -41,7 +41,7 @@ export type LeaderOptions = {
   readonly basisMemoryS: number;
 };
 
-/** Returns `basisMemoryS` for a recording of `seconds`: a tenth of the recording's length, between 30 s and 1 h. */
+/** Returns `basisMemoryS` for a recording with `seconds` of prices: a tenth of them, between 30 s and 1 h. */
 export const basisMemoryFor = (seconds: number): number => {
   const wanted = Math.max(30, Math.min(3_600, seconds / 10));
   return wanted < 60 ? Math.floor(wanted) : 60 * Math.floor(wanted / 60);
@@ -63,7 +63,7 @@ export function leaderOf(own: Tape, legs: readonly Leg[], tapes: readonly Tape[]
     ),
     {
       ageS,
-      basisMemoryS: basisMemoryFor(ours.values.length),
+      basisMemoryS: basisMemoryFor(ours.values.filter(price => !Number.isNaN(price)).length),
     },
   );
 }

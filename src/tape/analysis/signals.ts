@@ -72,7 +72,10 @@ export function signalsOf(tape: Tape, logMids: LogSeconds, onShare?: (share: num
     const at = (now + 1) * 1_000;
     const { touch, book } = seen;
     const i = now - logMids.from;
-    const move = 10_000 * ((logMids.values[i + AHEAD_S] ?? Number.NaN) - (logMids.values[i] ?? Number.NaN));
+    const logMid = logMids.values[i] ?? Number.NaN;
+    // A book that is not updated in a gap is not observed again and again.
+    if (Number.isNaN(logMid)) return;
+    const move = 10_000 * ((logMids.values[i + AHEAD_S] ?? Number.NaN) - logMid);
     const stretch = stretches[i] ?? 0;
     flow.observe({ at, ...touch });
     ofFlow[stretch]?.add(flow.sum * unitsPerLot, move);

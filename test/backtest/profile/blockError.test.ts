@@ -34,6 +34,16 @@ describe('the error of a ratio over blocks', () => {
     );
   });
 
+  test('does not depend on the time of day at which the blocks start', () => {
+    const shift = fc.integer({ min: 0, max: 3 * DAY_MS });
+    fc.assert(
+      fc.property(values, fc.integer({ min: 1, max: 6 }), shift, (drawn, days, by) => {
+        const blocks = blocksOf(drawn, days);
+        expect(blockError({ ...blocks, at: blocks.at.map(at => at + by) })).toEqual(blockError(blocks));
+      }),
+    );
+  });
+
   test('of independent blocks is the standard error of their mean, with one degree of freedom less than blocks', () => {
     const drawn = [1, -1, 1, -1, 1, -1, 1, -1];
     const found = blockError(blocksOf(drawn, 1));

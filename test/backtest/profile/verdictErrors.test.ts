@@ -71,13 +71,20 @@ test('checks double the time, their errors add up to 5%, and the last has at lea
   );
 });
 
-test('a scout of more than a day ends a book to quote only on a second date', () => {
+test('a scout of more than a day ends a book to quote only after a day, whatever the time of day of its start', () => {
   const [profile] = plantedProfiles(1, [24], { ...NO_EDGE, marginBps: 10 });
   const verdict = verdictOn(profile!, 1);
   expect(verdict.quote).toBe(true);
   const day = 24 * HOUR_MS;
-  const ends = (to: number, forMs: number): boolean => endsScouting({ verdict, from: 5 * day, to }, forMs);
-  expect([ends(6 * day - 1, day), ends(6 * day - 1, 2 * day), ends(6 * day, 2 * day)]).toEqual([true, false, true]);
+  for (const hour of [0, 0.1, 12, 22, 23.99]) {
+    const from = 5 * day + hour * HOUR_MS;
+    const ends = (ms: number, forMs: number): boolean => endsScouting({ verdict, from, to: from + ms }, forMs);
+    expect([ends(1, day), ends(day - 1, 2 * day), ends(day, 2 * day)], `started at ${hour} h`).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  }
   const known = verdictOn(plantedProfiles(1, [24], { ...NO_EDGE, marginBps: -12 })[0]!, 1);
   expect(endsScouting({ verdict: known, from: 0, to: 1 }, 2 * day)).toBe(true);
 });

@@ -22,18 +22,20 @@ const historyOf = <V>(value: fc.Arbitrary<V>) =>
 const weightOf = (at: number, before: number, memoryMs: number): number =>
   at > before ? 1 - Math.exp((before - at) / memoryMs) : 0;
 
-test('a deviation is measured from the mean and the deviation of the values before it', () => {
+test('a deviation is measured from the mean and the deviation of the values before it, since the last gap that is longer than ten seconds and than the memory', () => {
   fc.assert(
     fc.property(historyOf(between(-1, 1)), memories, (history, memoryMs) => {
       const usual = new RunningDeviation(memoryMs);
-      let [mean, square, before] = [0, 0.3 ** 2, Infinity];
+      let [mean, square, before, since] = [0, 0.3 ** 2, Infinity, history[0]!.at];
       for (const { at, value } of history) {
+        const gap = at - before;
+        if (gap > 10_000 && gap > memoryMs) [mean, square, before, since] = [0, 0.3 ** 2, Infinity, at];
         const deviation = Math.max(0.02, Math.sqrt(Math.max(0, square - mean * mean)));
         expect(usual.deviations(at, value)).toBeCloseTo((value - mean) / deviation, 6);
         const weight = weightOf(at, before, memoryMs);
         [mean, square, before] = [mean + weight * (value - mean), square + weight * (value * value - square), at];
       }
-      expect(usual.since).toBe(history[0]!.at);
+      expect(usual.since).toBe(since);
     }),
     runsOf(5_000, 300),
   );
