@@ -460,6 +460,15 @@ describe('recorded replies of the exchange', () => {
       ],
     });
 
+  it('say that rules changed that a replay keeps', async () => {
+    const later = rules('1').replace('"minimum_amount":"0.001"', '"minimum_amount":"0.01"');
+    const notesOf = (...lines: readonly string[]) =>
+      withFolder({ 'a.jsonl': lines.join('\n') }, async dir => (await findRecording(dir)).notes);
+    const note = 'the rules of the book changed 1 time during the recording; a replay keeps the rules of its start';
+    expect(await notesOf(rules('1'), book(1, MS), later, book(2, MS + 1_000))).toContain(note);
+    expect(await notesOf(rules('1'), book(1, MS), rules('1'), book(2, MS + 1_000))).not.toContain(note);
+  });
+
   it('have each trade once, from the first reply that shows it, whether replies come late, twice, by pages, or with trades of other books', async () => {
     const TRADES = 60;
     const tradeOf = (tid: number) => ({ at: MS + 1_000 * tid, ticks: 100 + (tid % 7), lots: tid, buy: tid % 3 === 0 });

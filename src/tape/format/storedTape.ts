@@ -163,7 +163,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     bytes: days.reduce((sum, day) => sum + day.bytes, 0),
     ...bounds,
     gaps: told,
-    flaws: summed([...days.flatMap(day => day.flaws), ...missing.flaws]),
+    flaws: summed([...days.flatMap(day => day.flaws), ...missing.flaws, ...ignoredChanges(rules, bounds)]),
     depth: Math.min(
       ...days.map(({ head, seenDepth }) => (head.depth === null ? Infinity : (seenDepth ?? Infinity))),
       stated,
@@ -260,6 +260,21 @@ function missingBetween(days: readonly ScannedDay[]): {
 const rulesAt = (rules: readonly RulesChange[], at: Millis): BookRules | undefined =>
   rules.findLast(change => change.at <= at)?.rules;
 
+/** Returns a flaw for each change of the rules within a time span in which the tick stays the same. */
+function ignoredChanges(
+  rules: readonly RulesChange[],
+  { from, to }: { readonly from: Millis; readonly to: Millis },
+): readonly DataFlaw[] {
+  const changes = rules.flatMap(({ at, rules: now }, i) => {
+    const before = rules[i - 1]?.rules;
+    if (before === undefined || before.tickSize !== now.tickSize || at <= from || at > to) return [];
+    const fields = (Object.keys(now) as (keyof BookRules)[]).filter(key => now[key] !== before[key]);
+    const each = fields.map(key => `${key} ${before[key]} before, ${now[key]} after`).join('; ');
+    return [{ what: `the rules of the book changed at ${new Date(at).toISOString()} (${each})`, count: 1 }];
+  });
+  return changes.map(change => ({ ...change, done: 'a replay keeps the rules of its start' }));
+}
+
 function rulesOf(days: readonly ScannedDay[]): RulesChange[] {
   const changes: RulesChange[] = [];
   for (const change of days.flatMap(day => day.rules)) {
@@ -318,12 +333,12 @@ export function loadStoredTape(stored: StoredTape, onShare: (share: number) => v
     onShare(Math.min(1, read / stored.rows));
   }
   const { source, instrument, rules, gaps, flaws, depth, quotesOnly, session } = stored;
-  const [first] = rules;
-  if (!first) throw new Error(`${stored.dir}: has no rules`);
+  const atStart = rulesAt(rules, stored.from) ?? rules[0]?.rules;
+  if (!atStart) throw new Error(`${stored.dir}: has no rules`);
   return {
     source,
     instrument,
-    rules: first.rules,
+    rules: atStart,
     columns: builder.columns(),
     gaps,
     flaws,

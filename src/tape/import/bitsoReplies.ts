@@ -134,6 +134,10 @@ export function bitsoReplies(
     notes.push(
       `the tick size changed during the recording (${rules.map(({ tickSize }) => tickSize).join(', ')}); all prices are stored in ticks of ${tick}`,
     );
+  else if (rules.length > 1)
+    notes.push(
+      `the rules of the book changed ${counted(rules.length - 1, 'time')} during the recording; a replay keeps the rules of its start`,
+    );
   const instrument =
     first === undefined
       ? tapeRules(book, tick, given.lot).instrument
