@@ -1323,10 +1323,37 @@ export const EDITS: readonly Edit[] = [
     title: 'no estimate knows how far the price moved in a gap of the recording (after it: trade before the book)',
   },
   {
+    name: 'analysis: a day without a snapshot shows all that its format could',
+    file: 'src/tape/format/tapeWriter.ts',
+    from: 'this.#seen = new SeenDepth(depth)',
+    to: 'this.#seen = new SeenDepth()',
+    test: 'test/tape/seenDepth.test.ts',
+    title:
+      'is that of the last books of each day, whether it is still recorded, was closed, was killed or was reopened',
+  },
+  {
+    name: 'analysis: a recorder that starts again forgets the depth of the day',
+    file: 'src/tape/format/tapeWriter.ts',
+    from: '    if (this.#seen !== null)\n      this.#seen = seenDepthOf(',
+    to: '    if (this.#seen === null)\n      this.#seen = seenDepthOf(',
+    test: 'test/tape/seenDepth.test.ts',
+    title:
+      'is that of the last books of each day, whether it is still recorded, was closed, was killed or was reopened',
+  },
+  {
+    name: 'analysis: a day that is still recorded shows all that its format could',
+    file: 'src/tape/format/dayDepth.ts',
+    from: 'day.seenDepth ?? seenDepthOf(folder, day).levels',
+    to: 'day.seenDepth',
+    test: 'test/tape/seenDepth.test.ts',
+    title:
+      'is that of the last books of each day, whether it is still recorded, was closed, was killed or was reopened',
+  },
+  {
     name: 'analysis: rules that changed before a window count as changed within it',
     file: 'src/tape/format/storedTape.ts',
-    from: 'at <= from || ',
-    to: '',
+    from: 'if (at <= from || at > to)',
+    to: 'if (at > to)',
     test: 'test/tape/window.test.ts',
     title: 'a window tells each change of rules within it that no replay applies, and has the rules of its start',
   },

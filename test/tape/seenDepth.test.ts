@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { findRecording, mappedRecording, openStoredTape, TapeWriter } from '../../src/tape/index.ts';
+import { findRecording, mappedRecording, openStoredTape, SIDE, TapeWriter } from '../../src/tape/index.ts';
+import { amount, price } from '../../src/core/index.ts';
+import { bookFolder, dayOf } from '../../src/tape/format/dayFiles.ts';
+import { scanDay } from '../../src/tape/format/scanDay.ts';
 import { collectTape } from '../../src/tape/import/collectTape.ts';
 import { importRecording, type Recording } from '../../src/tape/import/recording.ts';
 import { tapeRules } from '../../src/tape/model/tapeRules.ts';
@@ -136,6 +139,78 @@ describe('the depth of a tape', () => {
         },
       ),
       runsOf(60, 20),
+    );
+  });
+
+  test('is that of the last books of each day, whether it is still recorded, was closed, was killed or was reopened', () => {
+    const DAY = 86_400_000;
+    const stepOf = (kind: string, levels = 1, days = 0) => ({ kind, levels, days });
+    const step = fc.record({
+      kind: fc.constantFrom<string>('book', 'book', 'change', 'change', 'gap', 'reopen', 'kill'),
+      levels: fc.integer({ min: 1, max: 6 }),
+      days: fc.constantFrom(0, 0, 1, 3),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 9 }), fc.integer({ min: 1, max: 5 }), (steps, blockRows) => {
+        const options = { dir: mkdtempSync(join(dir, 'days-')), source: 'a test', depth: 8, blockRows };
+        const open = () => new TapeWriter({ ...options, rules: tapeRules('btc_usd', '1').rules });
+        let writer = open();
+        let at = START;
+        const found: { readonly day: number; depth: number; isOwn: boolean }[] = [];
+        const check = () => {
+          const whole = openStoredTape(options.dir);
+          expect(whole.depth).toBe(Math.min(...found.map(({ depth }) => depth)));
+          for (const { day, depth } of found)
+            expect(openStoredTape(options.dir, { from: day * DAY, to: (day + 1) * DAY - 1 }).depth).toBe(depth);
+        };
+        for (const { kind, levels, days } of [stepOf('change'), ...steps]) {
+          if (kind === 'book' || kind === 'change') {
+            at += 1_000 + days * DAY;
+            const day = Math.floor(at / DAY);
+            if (found.at(-1)?.day !== day) found.push({ day, depth: found.at(-1)?.depth ?? 8, isOwn: false });
+            if (kind === 'book') {
+              writer.clear(at, at);
+              const last = found.at(-1)!;
+              last.depth = last.isOwn ? Math.max(last.depth, levels) : levels;
+              last.isOwn = true;
+            }
+            for (const n of upTo(levels)) writer.level(at, at, SIDE.buy, price(100 - n), amount(1));
+          } else if (kind === 'gap') writer.gap({ from: at, to: at + 1, why: 'by the test' });
+          else {
+            if (kind === 'reopen') writer.close();
+            writer = open();
+          }
+          writer.flush();
+          check();
+        }
+        writer.close();
+        check();
+        // Each closed day also records its depth, so that no reader looks for it on earlier days.
+        for (const { day, depth } of found) {
+          const name = dayOf(day * DAY);
+          const folder = join(bookFolder(options.dir, 'btc_usd'), `day=${name}`);
+          const { seenDepth } = scanDay(folder, { book: 'btc_usd', day: name, skip: false });
+          expect(seenDepth).toBe(depth === 8 ? null : depth);
+        }
+      }),
+      {
+        ...runsOf(100, 12),
+        examples: [
+          [[stepOf('book', 3), stepOf('change', 1, 1), stepOf('change', 1, 3)], 2],
+          [[stepOf('book', 3), stepOf('reopen'), stepOf('gap'), stepOf('reopen'), stepOf('change', 1, 1)], 5],
+          [
+            [
+              stepOf('book', 3),
+              stepOf('change', 1, 1),
+              stepOf('kill'),
+              stepOf('gap'),
+              stepOf('kill'),
+              stepOf('book', 2),
+            ],
+            1,
+          ],
+        ],
+      },
     );
   });
 

@@ -13,7 +13,8 @@ import {
 import { chunksAhead, chunksHere } from './chunksAhead.ts';
 import { blocksToRead, continuesDay, type TapeChunk } from './chunkReader.ts';
 import { ContentHash } from './contentHash.ts';
-import { bookFolder, partitions, startOfDay } from './dayFiles.ts';
+import { depthOfDay } from './dayDepth.ts';
+import { bookFolder, partitions, plainRules, sameRules, startOfDay } from './dayFiles.ts';
 import { scanDay, type ScannedDay } from './scanDay.ts';
 import { KIND, TapeBuilder, type DataFlaw, type Gap, type Kind, type Tape } from '../model/tape.ts';
 import { BLOCK_ROWS } from './rowsCodec.ts';
@@ -165,7 +166,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     gaps: told,
     flaws: summed([...days.flatMap(day => day.flaws), ...missing.flaws, ...ignoredChanges(rules, bounds)]),
     depth: Math.min(
-      ...days.map(({ head, seenDepth }) => (head.depth === null ? Infinity : (seenDepth ?? Infinity))),
+      ...days.map(day => (day.head.depth === null ? Infinity : (depthOfDay(folder, day) ?? Infinity))),
       stated,
     ),
     statedDepth: stated,
@@ -267,8 +268,9 @@ function ignoredChanges(
 ): readonly DataFlaw[] {
   const changes = rules.flatMap(({ at, rules: now }, i) => {
     const before = rules[i - 1]?.rules;
-    if (before === undefined || before.tickSize !== now.tickSize || at <= from || at > to) return [];
-    const fields = (Object.keys(now) as (keyof BookRules)[]).filter(key => now[key] !== before[key]);
+    if (before === undefined || sameRules(before, now) || before.tickSize !== now.tickSize) return [];
+    if (at <= from || at > to) return [];
+    const fields = (Object.keys(plainRules(now)) as (keyof BookRules)[]).filter(key => now[key] !== before[key]);
     const each = fields.map(key => `${key} ${before[key]} before, ${now[key]} after`).join('; ');
     return [{ what: `the rules of the book changed at ${new Date(at).toISOString()} (${each})`, count: 1 }];
   });

@@ -23,8 +23,10 @@ import {
   type Head,
 } from './dayFiles.ts';
 import { frameOf, jsonFrame, TAG } from './frames.ts';
+import { seenDepthOf } from './dayDepth.ts';
 import { recoverDay } from './recoverDay.ts';
 import { BLOCK_ROWS, columnBuffers, encodeRows, firstRows } from './rowsCodec.ts';
+import { scanDay } from './scanDay.ts';
 import { RowSink } from '../model/rowSink.ts';
 import { SeenDepth } from '../model/seenDepth.ts';
 import { KIND, type DataFlaw, type Gap, type Kind, type SideCode } from '../model/tape.ts';
@@ -70,7 +72,7 @@ export class TapeWriter extends RowSink {
   readonly #blockRows: number;
   readonly #pending = columnBuffers(BLOCK_ROWS);
   readonly #snapshot = new TapeSnapshot();
-  /** Number of levels seen on the current day; `null` for complete books. */
+  /** Number of levels seen on the current day, or on those before it; `null` for complete books. */
   #seen: SeenDepth | null = null;
   #rules: BookRules;
   #day: OpenDay | null = null;
@@ -90,7 +92,7 @@ export class TapeWriter extends RowSink {
   constructor(options: TapeWriterOptions) {
     super();
     this.#options = options;
-    this.#seen = this.#newSeen();
+    if ((options.depth ?? Infinity) !== Infinity) this.#seen = new SeenDepth();
     this.#blockRows = Math.min(BLOCK_ROWS, Math.max(1, options.blockRows ?? BLOCK_ROWS));
     this.#rules = plainRules(options.rules);
     this.lot = options.lot ?? lotOf(options.rules);
@@ -107,6 +109,9 @@ export class TapeWriter extends RowSink {
     this.resumedFrom = Number.isFinite(found.lastAt) ? found.lastAt : null;
     this.#lastAt = found.lastAt;
     if (found.head === null) return;
+    const { book } = options.rules;
+    if (this.#seen !== null)
+      this.#seen = seenDepthOf(bookFolder(options.dir, book), scanDay(folder, { book, day: last, skip: false }));
     this.lot = found.head.lot;
     this.#day = { name: last, ...openDay(folder), rows: found.sealed, hash: found.hash, done: found.done };
     this.#dayEnd = startOfDay(last) + DAY_MS;
@@ -276,10 +281,6 @@ export class TapeWriter extends RowSink {
     for (const name of [folder, bookFolder(dir, rules.book), dir]) if (existsSync(name)) syncFolder(name);
   }
 
-  #newSeen(): SeenDepth | null {
-    return (this.#options.depth ?? Infinity) === Infinity ? null : new SeenDepth();
-  }
-
   #seal(): void {
     const day = this.#day;
     if (day === null || this.#count === 0) return;
@@ -321,7 +322,7 @@ export class TapeWriter extends RowSink {
     const depth = this.#seen?.levels ?? null;
     const seen = depth === null ? {} : { depth };
     if (!day.done) this.#write(jsonFrame(TAG.end, { rows: day.rows, hash: day.hash.digest(), ...seen }));
-    this.#seen = this.#newSeen();
+    if (this.#seen !== null) this.#seen = new SeenDepth(depth);
     fdatasyncSync(day.file);
     closeSync(day.file);
     closeSync(day.tail);

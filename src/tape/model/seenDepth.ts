@@ -10,6 +10,12 @@ export class SeenDepth {
   readonly #bids = new Set<number>();
   readonly #asks = new Set<number>();
   #most = 0;
+  readonly #before: number | null;
+
+  /** Creates a counter for a day. `before`: number of levels of the days before; `null` if unknown. */
+  constructor(before: number | null = null) {
+    this.#before = before;
+  }
 
   take(kind: number, side: number, at: number, price: number, amount: number): void {
     if (kind === KIND.clear) {
@@ -23,8 +29,11 @@ export class SeenDepth {
     }
   }
 
-  /** Maximum number of levels on one side of a snapshot so far; `null` before the first snapshot with levels. */
+  /**
+   * Maximum number of levels on one side of a snapshot so far. Before the first snapshot with levels, the number of the
+   * days before.
+   */
   get levels(): number | null {
-    return this.#most === 0 ? null : this.#most;
+    return this.#most === 0 ? this.#before : this.#most;
   }
 }
