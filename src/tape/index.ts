@@ -33,6 +33,7 @@ export type { TapeWriterOptions } from './format/tapeWriter.ts';
 export { loadStoredTape, openStoredTape } from './format/storedTape.ts';
 export type {
   ChunkOptions,
+  DayScans,
   PriceRange,
   RulesChange,
   StoredDay,

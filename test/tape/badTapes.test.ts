@@ -17,7 +17,9 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
 import { openStoredTape, SIDE, TapeWriter } from '../../src/tape/index.ts';
+import { chunksHere } from '../../src/tape/format/chunksAhead.ts';
 import { FrameFile, jsonFrame, TAG } from '../../src/tape/format/frames.ts';
+import { copiedTail, scanDay } from '../../src/tape/format/scanDay.ts';
 import { fromChunks, plainRows, RULES, START } from './storedRows.ts';
 import { between } from '../draws.ts';
 
@@ -64,6 +66,69 @@ function frames(path: string, tag: string): readonly { readonly at: number; read
     file.close();
   }
 }
+
+describe('a writer that writes while its tape is read', () => {
+  const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 40 }), fc.boolean()), { minLength: 1, maxLength: 8 });
+  const fresh = () => rmSync(join(dir, 'book=btc_mxn'), { recursive: true, force: true });
+
+  test('changes no row of an opened tape, nor its hash, however it is read and opened again', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 60 }), steps, (first, later) => {
+        fresh();
+        const tape = writerOf(16);
+        levels(tape, 0, first);
+        tape.flush();
+        const opened = openStoredTape(dir);
+        const hash = opened.hash();
+        const chunks = opened.chunks();
+        const read: number[] = [];
+        let count = first;
+        for (const [more, isNextDay] of later) {
+          levels(tape, count, more, isNextDay ? START + DAY : START);
+          count += more;
+          tape.flush();
+          const { done, value } = chunks.next();
+          if (!done) read.push(...value.columns.amount);
+        }
+        for (const { columns } of chunks) read.push(...columns.amount);
+        expect(read).toEqual(numbers(1, first + 1));
+        const again = openStoredTape(dir, {}, opened.scans);
+        expect(again.hash()).toBe(hash);
+        expect(fromChunks(again, columns => [...columns.amount]).flat()).toEqual(read);
+        tape.close();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('leaves no hole in a tape that it seals between the reads of its two files', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.integer({ min: 0, max: 40 }),
+        fc.boolean(),
+        (first, more, ends) => {
+          fresh();
+          const tape = writerOf(16);
+          levels(tape, 0, first);
+          tape.flush();
+          const tail = copiedTail(dayFolder());
+          levels(tape, first, more);
+          if (ends) tape.close();
+          else tape.flush();
+          const scanned = scanDay(dayFolder(), { book: 'btc_mxn', day: '2026-11-21', skip: false }, tail);
+          expect(scanned.rows).toBeGreaterThanOrEqual(first);
+          const options = { from: -Infinity, to: Infinity, micros: false, snapshots: false };
+          const read: number[] = [];
+          for (const { columns } of chunksHere([scanned], options)) read.push(...columns.amount);
+          expect(read).toEqual(numbers(1, scanned.rows + 1));
+          tape.close();
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+});
 
 describe('a writer that died', () => {
   test('has lost nothing that was flushed, wherever its last writes were torn', () => {

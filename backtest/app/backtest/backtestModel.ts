@@ -29,6 +29,7 @@ import { randomOf, type Instrument } from '../../../src/core/index.ts';
 import { fittedModel, type FillModel, type WeightedHypothesis } from '../../../src/fills/index.ts';
 import {
   openStoredTape,
+  type DayScans,
   type Gap,
   type RecordedBests,
   type StoredTapeOptions,
@@ -79,7 +80,13 @@ export type ModelJob = {
 /** Rows in memory, or a stored tape that is read in a sliding window. */
 export type RowSource =
   | { readonly kind: 'memory'; readonly rows: MarketRows }
-  | { readonly kind: 'stored'; readonly dir: string; readonly options: StoredTapeOptions; readonly count: number };
+  | {
+      readonly kind: 'stored';
+      readonly dir: string;
+      readonly options: StoredTapeOptions;
+      readonly scans: DayScans;
+      readonly count: number;
+    };
 
 /**
  * Maximum number of rows that are decoded once into memory for several runs, at 29 bytes per row. If a stored tape has
@@ -107,9 +114,9 @@ export const openRows = (source: RowSource, job: Pick<ModelJob, 'latencies' | 's
   source.kind === 'memory' ? source.rows : windowOf(source, job);
 
 const windowOf = (
-  { dir, options }: Extract<RowSource, { kind: 'stored' }>,
+  { dir, options, scans }: Extract<RowSource, { kind: 'stored' }>,
   { latencies, seed }: Pick<ModelJob, 'latencies' | 'seed'>,
-): RowWindow => windowOfLevels(openStoredTape(dir, options), feedTravel(latencies, seed));
+): RowWindow => windowOfLevels(openStoredTape(dir, options, scans), feedTravel(latencies, seed));
 
 /** Whether two jobs receive the same rows at the same times, so that one pass over the rows can serve both. */
 export const haveSameFeed = (

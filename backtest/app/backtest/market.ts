@@ -40,8 +40,8 @@ export function marketOf(
   const { instrument, source } = stored?.tape ?? (given as Tape);
   return asUsageError(() => {
     if (stored !== null && how.from !== 'orders' && stored.tape.kinds.has(KIND.level)) {
-      const { dir, from, to, rows: count } = stored.tape;
-      const rows: RowSource = { kind: 'stored', dir, options: stored.options, count };
+      const { dir, scans, from, to, rows: count } = stored.tape;
+      const rows: RowSource = { kind: 'stored', dir, options: stored.options, scans, count };
       return {
         instrument,
         rows,
@@ -78,7 +78,7 @@ export function cutAt(given: Tape | OpenedTape, until: number | undefined): Tape
   if (until === undefined || until >= spanOf(given).to) return given;
   if ('options' in given) {
     const options = { ...given.options, to: until };
-    return { tape: openStoredTape(given.tape.dir, options), options };
+    return { tape: openStoredTape(given.tape.dir, options, given.tape.scans), options };
   }
   const { at, length } = given.columns;
   let rows = 0;

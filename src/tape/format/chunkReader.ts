@@ -119,7 +119,7 @@ export class ChunkReader {
   #read(block: ScannedBlock, to: ColumnBuffers, offset: number): number {
     if (this.#file?.path !== block.path) {
       this.#file?.close();
-      this.#file = new FrameFile(block.path);
+      this.#file = new FrameFile(block.path, block.copy);
     }
     try {
       return this.#decoder.decode(this.#file.payload(block.frame), to, offset, this.#options.micros);

@@ -56,24 +56,32 @@ export function frameOf(tag: Tag, payload: Buffer): Buffer {
 /** Encodes the value as JSON in UTF-8, as the payload of a frame. */
 export const jsonFrame = (tag: Tag, value: object): Buffer => frameOf(tag, Buffer.from(JSON.stringify(value), 'utf8'));
 
-/** Random access to the frames of one file. Throws Errors of one line that name the file and the byte. */
+/**
+ * Random access to the frames of one file, or of a copy of its bytes. Throws Errors of one line that name the file and
+ * the byte.
+ */
 export class FrameFile {
   readonly path: string;
   readonly size: number;
-  readonly #fd: number;
+  readonly #from: number | Buffer;
   /** Bytes that were read last in the search for headers. */
   #window: Buffer = Buffer.alloc(0);
   /** Offset of `#window` in the file. */
   #windowAt = 0;
 
-  constructor(path: string) {
+  constructor(path: string, copy?: Uint8Array) {
     this.path = path;
-    this.#fd = openRegularFile(path);
-    this.size = fstatSync(this.#fd).size;
+    if (copy === undefined) {
+      this.#from = openRegularFile(path);
+      this.size = fstatSync(this.#from).size;
+    } else {
+      this.#from = Buffer.from(copy.buffer, copy.byteOffset, copy.byteLength);
+      this.size = copy.byteLength;
+    }
   }
 
   close(): void {
-    closeSync(this.#fd);
+    if (typeof this.#from === 'number') closeSync(this.#from);
   }
 
   /**
@@ -170,9 +178,10 @@ export class FrameFile {
   }
 
   #read(at: number, length: number): Buffer {
+    if (typeof this.#from !== 'number') return this.#from.subarray(at, at + length);
     const bytes = Buffer.allocUnsafe(length);
     for (let done = 0; done < length;) {
-      const read = readSync(this.#fd, bytes, done, length - done, at + done);
+      const read = readSync(this.#from, bytes, done, length - done, at + done);
       if (read === 0)
         throw new Error(`${this.path}: ends at byte ${at + done}, ${counted(length - done, 'byte')} too early`);
       done += read;

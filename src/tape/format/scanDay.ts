@@ -2,9 +2,10 @@
  * Contents of one day of a stored tape, from the summaries of its blocks. A damaged block is an error, or is skipped
  * and reported.
  */
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BookRules, Millis } from '../../core/index.ts';
+import { openRegularFile } from '../../guard/index.ts';
 import { flawsOf, gapOf, headOf, isRules, ROWS_FILE, startOfDay, TAIL_FILE, type Head } from './dayFiles.ts';
 import { FrameFile, REMEDY, TAG, type Frame } from './frames.ts';
 import { blockSummaryOf, type BlockSummary } from './rowsCodec.ts';
@@ -16,6 +17,8 @@ import type { DataFlaw, Gap } from '../model/tape.ts';
  */
 export type ScannedBlock = BlockSummary & {
   readonly path: string;
+  /** Bytes of the file `path` when it was scanned, if it is a tail, which its writer empties. */
+  readonly copy?: Uint8Array;
   readonly frame: Frame;
   readonly isSnapshot: boolean;
   /** Whether rows before the snapshot were lost, so that readers need the snapshot. */
@@ -46,16 +49,40 @@ type Expected = { readonly book: string; readonly day: string; readonly skip: bo
 
 /**
  * Scans a day. With `skip`, every byte is checked and damaged blocks are skipped; otherwise damage throws an Error of
- * one line.
+ * one line. The day may be written at the same time: if rows of `tail` are sealed after it was copied, the file that is
+ * read after the copy has them.
  */
-export function scanDay(folder: string, expected: Expected): ScannedDay {
+export function scanDay(folder: string, expected: Expected, tail = copiedTail(folder)): ScannedDay {
   const path = join(folder, ROWS_FILE);
   if (!existsSync(path)) throw new Error(`${folder}: has no ${ROWS_FILE}`);
   const scan = new DayScan(expected);
   scan.read(path);
-  const tail = join(folder, TAIL_FILE);
-  if (existsSync(tail)) scan.read(tail);
+  if (tail !== null) scan.read(join(folder, TAIL_FILE), tail);
   return scan.result(path);
+}
+
+/** Maximum size of a tail in bytes. A writer seals it long before. */
+const TAIL_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Returns the bytes of a day's tail; `null` if there is no tail. Throws an Error of one line if it is too large. */
+export function copiedTail(folder: string): Uint8Array | null {
+  const path = join(folder, TAIL_FILE);
+  let fd;
+  try {
+    fd = openRegularFile(path);
+  } catch (error) {
+    if (existsSync(path)) throw error;
+    return null;
+  }
+  try {
+    const { size } = fstatSync(fd);
+    if (size > TAIL_BYTES_MAX) throw new Error(`${path}: expected at most ${TAIL_BYTES_MAX} bytes, found ${size}`);
+    const bytes = new Uint8Array(size);
+    // One read, because a second one could follow a write to the emptied file.
+    return bytes.subarray(0, readSync(fd, bytes, 0, size, 0));
+  } finally {
+    closeSync(fd);
+  }
 }
 
 class DayScan {
@@ -78,8 +105,8 @@ class DayScan {
     this.#expected = expected;
   }
 
-  read(path: string): void {
-    const file = new FrameFile(path);
+  read(path: string, copy?: Uint8Array): void {
+    const file = new FrameFile(path, copy);
     try {
       this.#bytes += file.size;
       const { frames, damaged, end } = file.frames(this.#expected.skip);
@@ -99,21 +126,21 @@ class DayScan {
       let met = 0;
       for (const frame of frames) {
         for (; (damaged[met]?.at ?? Infinity) < frame.at; met++) this.#lost ??= 'a damaged block';
-        this.#frame(file, frame);
+        this.#frame(file, frame, copy);
       }
     } finally {
       file.close();
     }
   }
 
-  #frame(file: FrameFile, frame: Frame): void {
+  #frame(file: FrameFile, frame: Frame, copy?: Uint8Array): void {
     if (this.#head === null) {
       this.#head = this.#checkedHead(headOf(file.json(frame), file.path), file.path);
       this.#rules.push({ at: startOfDay(this.#head.day), rules: this.#head.rules });
       return;
     }
     this.#closed = frame.tag === TAG.end;
-    if (frame.tag === TAG.rows || frame.tag === TAG.snapshot) this.#block(file, frame);
+    if (frame.tag === TAG.rows || frame.tag === TAG.snapshot) this.#block(file, frame, copy);
     else this.#record(file, frame);
   }
 
@@ -124,7 +151,7 @@ class DayScan {
     return head;
   }
 
-  #block(file: FrameFile, frame: Frame): void {
+  #block(file: FrameFile, frame: Frame, copy?: Uint8Array): void {
     const summary = blockSummaryOf(file.summaryBytes(frame));
     const { firstRow, rows } = summary;
     const isSnapshot = frame.tag === TAG.snapshot;
@@ -151,6 +178,7 @@ class DayScan {
       from,
       to,
       path: file.path,
+      ...(copy && { copy }),
       frame,
       isSnapshot,
       afterLoss,

@@ -53,8 +53,13 @@ export type StoredDay = {
  */
 export type RulesChange = { readonly at: Millis; readonly rules: BookRules };
 
+/** Scanned days of an opened tape, by name. */
+export type DayScans = ReadonlyMap<string, ScannedDay>;
+
 export type StoredTape = {
   readonly dir: string;
+  /** Days as they were when the tape was opened; `openStoredTape` opens the same rows from them. */
+  readonly scans: DayScans;
   readonly source: string;
   readonly book: string;
   readonly lot: DecimalText;
@@ -111,15 +116,25 @@ export type ChunkOptions = {
   readonly micros?: boolean;
 };
 
-/** Opens a stored tape. Throws an Error of one line with the problem of the folder and its remedy. */
-export function openStoredTape(dir: string, options: StoredTapeOptions = {}): StoredTape {
+/**
+ * Opens a stored tape. With the `scans` of an opened tape, the rows are those of that tape, although a recorder may have
+ * appended others. Throws an Error of one line with the problem of the folder and its remedy.
+ */
+export function openStoredTape(dir: string, options: StoredTapeOptions = {}, scans?: DayScans): StoredTape {
   const book = chosenBook(dir, options.book);
   const { from = -Infinity, to = Infinity, damaged = 'refuse' } = options;
   const folder = bookFolder(dir, book);
-  const known = partitions(folder, 'day=');
+  const last = scans === undefined ? undefined : [...scans.keys()].sort().at(-1);
+  const known = partitions(folder, 'day=').filter(day => last === undefined || day <= last);
+  const kept = new Map(scans);
+  const scan = (day: string, skip = damaged === 'skip'): ScannedDay => {
+    const found = kept.get(day) ?? scanDay(join(folder, `day=${day}`), { book, day, skip });
+    kept.set(day, found);
+    return found;
+  };
   if (known.length === 0) throw new Error(`${folder}: no recorded days`);
   const wanted = known.filter(day => startOfDay(day) + DAY_MS > from && startOfDay(day) <= to);
-  const scanned = wanted.map(day => scanDay(join(folder, `day=${day}`), { book, day, skip: damaged === 'skip' }));
+  const scanned = wanted.map(day => scan(day));
   const days = scanned.filter(day => day.rows > 0);
   const [first] = days;
   if (!first && from === -Infinity && to === Infinity)
@@ -133,7 +148,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
       );
     }
   }
-  const [before] = from === -Infinity ? [] : dayBefore(folder, known, wanted[0]!, book);
+  const [before] = from === -Infinity ? [] : dayBefore(known, wanted[0]!, scan);
   const isNeeded = before !== undefined && first.from > from && continuesDay(before, first);
   const read = isNeeded && before.head.lot === first.head.lot ? [before, ...days] : days;
   const stated = first.head.depth ?? Infinity;
@@ -154,6 +169,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
   const kinds = blocks.reduce((bits, block) => bits | block.kinds, from === -Infinity ? 0 : 1 << KIND.clear);
   return {
     dir,
+    scans: kept,
     source: first.head.source,
     book,
     lot: first.head.lot,
@@ -204,11 +220,15 @@ function* chunksInSession(
  * Returns the stored day before `day`; an empty list if there is none. Its gaps may reach into `day`, and its book is
  * valid until the first row of a day that continues it.
  */
-function dayBefore(folder: string, all: readonly string[], day: string, book: string): readonly ScannedDay[] {
+function dayBefore(
+  all: readonly string[],
+  day: string,
+  scan: (day: string, skip: boolean) => ScannedDay,
+): readonly ScannedDay[] {
   const name = all[all.indexOf(day) - 1];
   if (name === undefined) return [];
   try {
-    return [scanDay(join(folder, `day=${name}`), { book, day: name, skip: false })];
+    return [scan(name, false)];
   } catch {
     // An unreadable day before the requested time is not an error. The book is then known only from the first row on.
     return [];

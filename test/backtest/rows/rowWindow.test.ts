@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RowBuilder, rowsOfTape, windowOfLevels, type MarketRows } from '../../../backtest/index.ts';
+import { RowBuilder, rowsOfTape, windowOfLevels, type MarketRows, type RowWindow } from '../../../backtest/index.ts';
+import { openRows } from '../../../backtest/app/backtest/backtestModel.ts';
+import { marketOf } from '../../../backtest/app/backtest/market.ts';
 import { LevelRows } from '../../../backtest/rows/levelRows.ts';
 import { amount, price } from '../../../src/core/index.ts';
 import {
@@ -106,3 +108,28 @@ function rowsIn(columns: Columns, ends: readonly number[]): MarketRows {
 
 const plain = ({ length, at, place, lots, flags }: MarketRows) =>
   Array.from({ length }, (_, i) => [at[i], place[i], lots[i], flags[i]]);
+
+test('a market has the rows of which its hash is, though its recording continues', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'puntas-continued-'));
+  try {
+    const writer = new TapeWriter({ dir: folder, rules: tape.rules, source: 'flow', blockRows: 700 });
+    writer.append(tape.columns);
+    writer.flush();
+    const feed = { kind: 'constant', ms: 0 } as const;
+    const how = { latencies: { orders: feed, cancels: feed, answers: feed, feed }, seed: 1 };
+    const given = { tape: openStoredTape(folder), options: {} };
+    const market = marketOf(given, how);
+    const rows = () => (openRows(market.rows, how) as RowWindow).whole();
+    const before = rows();
+    for (const wait of [1_000, 86_400_000]) {
+      const at = market.span.to + wait;
+      writer.level(at, at, SIDE.buy, price(1), amount(1));
+      writer.flush();
+      expect(rows()).toEqual(before);
+      expect(openStoredTape(folder).hash()).not.toBe(market.hash);
+    }
+    writer.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
