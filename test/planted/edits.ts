@@ -1343,7 +1343,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'analysis: a day that is still recorded shows all that its format could',
     file: 'src/tape/format/dayDepth.ts',
-    from: 'day.seenDepth ?? seenDepthOf(folder, day).levels',
+    from: 'day.closed ? day.seenDepth : seenDepthOf(folder, day).levels',
     to: 'day.seenDepth',
     test: 'test/tape/seenDepth.test.ts',
     title:

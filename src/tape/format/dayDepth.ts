@@ -11,9 +11,9 @@ import { KIND } from '../model/tape.ts';
  * closed has the number that its writer would record.
  */
 export const depthOfDay = (folder: string, day: ScannedDay): number | null =>
-  day.seenDepth ?? seenDepthOf(folder, day).levels;
+  day.closed ? day.seenDepth : seenDepthOf(folder, day).levels;
 
-/** Counts the levels of a day from its rows, and from the earlier days of the same source. */
+/** Counts the levels of a day from its rows, after the number that its source recorded for the day before. */
 export function seenDepthOf(folder: string, day: ScannedDay): SeenDepth {
   const seen = new SeenDepth(depthBefore(folder, day));
   let until = Number.NaN;
@@ -35,9 +35,9 @@ function depthBefore(folder: string, { day, head }: ScannedDay): number | null {
   if (name === undefined) return null;
   try {
     const before = scanDay(join(folder, `day=${name}`), { book: head.book, day: name, skip: false });
-    return before.head.source === head.source && before.head.depth === head.depth ? depthOfDay(folder, before) : null;
+    return before.head.source === head.source && before.head.depth === head.depth ? before.seenDepth : null;
   } catch {
-    // The depth of an unreadable day is unknown, and so is that of the days before it.
+    // The depth of an unreadable day is unknown.
     return null;
   }
 }
