@@ -175,6 +175,7 @@ const MANY = [
   'core/engine/engine',
   'core/engine/figuresKnown',
   'core/engine/hedgeDebt',
+  'core/engine/jointDesk',
   'core/engine/ledgerRows',
   'core/engine/marketView',
   'core/engine/postOnly',

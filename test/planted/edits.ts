@@ -990,8 +990,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a look-up teaches no oid',
     file: 'src/core/orders/orders.ts',
-    from: '      this.#learnOid(order, report.oid);\n      order.finalFilled',
-    to: '      order.finalFilled',
+    from: '      this.#learnOid(order, report.oid);\n      this.#liveList',
+    to: '      this.#liveList',
     test: 'test/core/orders/evidence.test.ts',
     title: 'that shows an unknown order proves that it is there, and teaches its oid',
   },
@@ -2946,8 +2946,22 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the rate of a hedge read before the book there',
     file: 'src/hedge/elsewhereRoute.ts',
-    from: "    const read = await desk.depth();\n    if (typeof read === 'string') return none(read);\n    const now = rate();",
-    to: "    const now = rate();\n    const read = await desk.depth();\n    if (typeof read === 'string') return none(read);",
+    from: `    const read = await desk.depth();
+    if (typeof read === 'string') return none(read);
+    const { instrument: there } = read;
+    // The amounts of the terms below are in lots of the latest rules.
+    if (!haveSameGrid(there, this.#setup.instrument))
+      return none('tick or lot of the book on the other exchange changed during the check');
+    const now = rate();
+`,
+    to: `    const now = rate();
+    const read = await desk.depth();
+    if (typeof read === 'string') return none(read);
+    const { instrument: there } = read;
+    // The amounts of the terms below are in lots of the latest rules.
+    if (!haveSameGrid(there, this.#setup.instrument))
+      return none('tick or lot of the book on the other exchange changed during the check');
+`,
     test: 'test/hedge/elsewhereLaws.test.ts',
     title:
       'a hedge costs at most what was counted for it, against the mid price of its decision, wherever that and the rate move meanwhile',
