@@ -1617,6 +1617,15 @@ export const EDITS: readonly Edit[] = [
     title: 'funds that two books want are reserved once',
   },
   {
+    name: "in a preview of several books, the bot's own orders lock funds",
+    file: 'src/app/run/nextQuotes.ts',
+    from: '({ account }: Engine): readonly Balance[] =>\n  [...account.totals].map(([currency, total]) => {\n    const available = account.funds(currency);',
+    to: '({ account, books }: Engine): readonly Balance[] =>\n  [...account.totals].map(([currency, total]) => {\n    const { majorFunds, minorFunds, instrument } = books.at(-1)!.riskContext(0);\n    const free = currency === instrument.major ? majorFunds : minorFunds;\n    const available = currency in { [instrument.major]: 0, [instrument.minor]: 0 } ? free : account.funds(currency);',
+    test: 'test/app/run/nextQuotes.test.ts',
+    title:
+      'the preview of what a bot runs has funds for each of its live levels, and is one and the same in every order of its books',
+  },
+  {
     name: 'a fill counts in two books with one base currency',
     file: 'src/core/engine/accountState.ts',
     from: 'else if (book.major !== traded?.major) book.moved(booked, at);',

@@ -18,7 +18,6 @@ import {
   type EngineEvent,
   type Instrument,
   type Millis,
-  type Money,
   type Order,
   type OrderReport,
   type Preview,
@@ -117,7 +116,7 @@ export function nextPreviews(
   }
   engine.step({
     ...{ kind: 'balances', at, startedAt: at, quiet: true },
-    balances: [...countedBalances(running, at), ...balances],
+    balances: [...countedBalances(running), ...balances],
   });
   if (config.elsewhere !== undefined && running.elsewhere !== null && engine.elsewhere !== null) {
     const place = elsewhereNameOf(config.elsewhere);
@@ -156,22 +155,18 @@ export function nextPreviews(
   return engine.books.map(book => book.preview(at));
 }
 
-/** Returns the balances of the account as the running engine counts them. */
-function countedBalances(running: Engine, at: Millis): readonly Balance[] {
-  const free = new Map<string, Money>();
-  for (const book of running.books) {
-    const { majorFunds, minorFunds, instrument } = book.riskContext(at);
-    free.set(instrument.minor, minorFunds);
-    free.set(instrument.major, majorFunds);
-  }
-  return [...running.books[0]!.snapshot(at).booked.holdings].map(([currency, total]) => {
-    const available = free.get(currency) ?? total;
+/**
+ * Returns the balances of the account as the running engine counts them. The preview has none of the bot's orders, so
+ * only what orders of other programs lock and conversions may still spend is not available.
+ */
+const countedBalances = ({ account }: Engine): readonly Balance[] =>
+  [...account.totals].map(([currency, total]) => {
+    const available = account.funds(currency);
     return {
       ...{ currency, total: textOfMoney(total), available: textOfMoney(available) },
       locked: textOfMoney(money(total - available)),
     };
   });
-}
 
 /** Returns the order book that a book of the running engine has. */
 function bookShown(running: BookEngine, at: Millis): OrderBook {

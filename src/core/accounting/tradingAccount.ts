@@ -22,7 +22,7 @@ export type AccountDelays = { readonly tradeReportDelayMaxMs: Millis; readonly l
 /** Account interface for code that makes no order decisions: drivers, the journal, the hedger. */
 export type AccountView = Pick<
   TradingAccount,
-  'checked' | 'unexplained' | 'differences' | 'isReconciled' | 'isConverting' | 'total' | 'isOpen' | 'totals'
+  'checked' | 'unexplained' | 'differences' | 'isReconciled' | 'isConverting' | 'total' | 'isOpen' | 'totals' | 'funds'
 >;
 
 export class TradingAccount {

@@ -1,10 +1,19 @@
 /** Tests of the quotes that a reload shows: they are those that the next run would place beside foreign orders. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nextPreview, pastTradesOfRun, quotesBeside, quotesNothing } from '../../../src/app/run/nextQuotes.ts';
+import {
+  nextPreview,
+  nextPreviews,
+  pastTradesOfRun,
+  quotesBeside,
+  quotesNothing,
+} from '../../../src/app/run/nextQuotes.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Order, OrderReport, Preview, Side } from '../../../src/core/index.ts';
 import { ToyExchange, quoteAround } from '../../core/toyExchange.ts';
 import { btcMxn, plain } from '../../core/market.ts';
+import { BOOKS, SharedAccount, type Balances } from '../../core/sharedAccount.ts';
+import { runsOf } from '../../many.ts';
 
 const CONFIG = `book: btc_mxn
 instance: mm
@@ -56,6 +65,49 @@ describe('the quotes of the next run', () => {
     expect([unshown.buy?.reason, unshown.sell?.reason]).toEqual(expected);
     expect(levels.map(({ level }) => level.price).toSorted((a, b) => a - b)).toEqual([996, 1004]);
   });
+});
+
+const booksNamed = (symbols: readonly string[]) => symbols.map(name => BOOKS.find(({ symbol }) => symbol === name)!);
+
+/** Opens a bot with these books, and returns it with the previews of the configuration that it runs. */
+function previewsOf(symbols: readonly string[], balances: Partial<Balances>) {
+  const text = CONFIG.replace('book: btc_mxn', `books: [${symbols.map(symbol => `{symbol: ${symbol}}`).join()}]`)
+    .replace('{kind: embedded}', '{kind: remote, restUrl: "https://api.bitso.com"}')
+    .replace('Bps: 40', 'Bps: 20');
+  const loaded = loadConfig(text, 'next.yaml');
+  if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  const account = new SharedAccount(balances, booksNamed(symbols)).open().round();
+  const books = booksNamed(symbols).map(instrument => ({
+    rules: { instrument, makerRate: 0, takerRate: 0 },
+    running: account.bookOf(instrument.symbol),
+    reference: null,
+  }));
+  const previews = nextPreviews(loaded.config, books, account.engine, account.now);
+  return { account, previews: new Map(symbols.map((symbol, i) => [symbol, previews[i]!])) };
+}
+
+test('the preview of what a bot runs has funds for each of its live levels, and is one and the same in every order of its books', () => {
+  const amount = fc.integer({ min: 5, max: 40 });
+  const value = amount.map(lots => lots * 1_000);
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray(
+        BOOKS.map(({ symbol }) => symbol),
+        { minLength: 2, maxLength: 3 },
+      ),
+      fc.record({ btc: amount, eth: amount, usd: value, mxn: value }),
+      (symbols, balances) => {
+        const { account, previews } = previewsOf(symbols, balances);
+        for (const { book, command } of account.live.values())
+          expect(previews.get(book.symbol)!.unshown[command.side], `${book.symbol} ${command.side}`).toBeNull();
+        expect(previewsOf(symbols.toSorted(), balances).previews).toEqual(previews);
+      },
+    ),
+    {
+      ...runsOf(100, 20),
+      examples: [[['btc_mxn', 'btc_usd', 'usd_mxn'], { btc: 15, eth: 5, usd: 9_000, mxn: 9_000 }]],
+    },
+  );
 });
 
 describe('the quotes now and then', () => {
