@@ -1626,6 +1626,14 @@ export const EDITS: readonly Edit[] = [
       'the preview of what a bot runs has funds for each of its live levels, and is one and the same in every order of its books',
   },
   {
+    name: "of several books, a removed one misses the deposits in its currency",
+    file: "src/core/engine/accountState.ts",
+    from: "if (cause !== 'fees') this.kept",
+    to: "if (cause === 'opening') this.kept",
+    test: "test/core/engine/books.test.ts",
+    title: "deposits, withdrawals and manual trades leave each currency the inventory that it has if its books are never removed",
+  },
+  {
     name: 'a fill counts in two books with one base currency',
     file: 'src/core/engine/accountState.ts',
     from: 'else if (book.major !== traded?.major) book.moved(booked, at);',
@@ -3948,8 +3956,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'hedges elsewhere count in the first book',
     file: 'src/core/engine/accountState.ts',
-    from: 'this.#home(currency ?? this.#major)?.placed(change)',
-    to: '(currency === undefined ? this.#books[0] : this.#home(currency))?.placed(change)',
+    from: 'this.#home(currency)?.placed(change);',
+    to: "(change.kind === 'trade' ? this.#books[0] : this.#home(currency))?.placed(change);",
     test: 'test/core/engine/books.test.ts',
     title:
       'what is traded on another exchange belongs to the home of the base currency that is hedged there, in whatever order the books are',
@@ -4702,7 +4710,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the state of a book that a reload removed is forgotten when it returns',
     file: 'src/core/engine/engine.ts',
-    from: 'states[i]!] as const), ...this.#kept]);',
+    from: 'states[i]!] as const), ...this.#state.kept]);',
     to: 'states[i]!] as const)]);',
     test: 'test/live/loop/reloadBooks.test.ts',
     title: 'continues the inventory and profit of a book that returns',
@@ -5074,7 +5082,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'an amount on an exchange without access belongs to the first base currency, whatever its own is',
     file: 'src/core/engine/accountState.ts',
-    from: 'this.#home(currency ?? this.#major)?.placed(change);',
+    from: 'this.#home(currency)?.placed(change);',
     to: 'this.#home(this.#major)?.placed(change);',
     test: 'test/core/engine/books.test.ts',
     title:

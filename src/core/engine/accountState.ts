@@ -2,6 +2,7 @@
  * State that all books of an account share: accounts, order ids, stop, sentinel, and the limits and comparisons over
  * all books. Passes each booking to its book.
  */
+import { withMovedTarget, type BookStates } from './bookStates.ts';
 import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import { FirstFills, type FirstCount } from '../accounting/firstFills.ts';
@@ -98,6 +99,8 @@ export class AccountState {
   readonly firstFills = new FirstFills();
   /** Count of hedges on the other exchange while they have the smallest size there; `null` if they may have any size. */
   firstHedges: (FirstCount & { readonly place: string }) | null = null;
+  /** States of books that only earlier runs had. */
+  kept: BookStates = new Map();
   readonly #books: AccountBook[] = [];
   readonly #major: string;
   readonly #currencyLimits: CurrencyLimits;
@@ -347,6 +350,9 @@ export class AccountState {
     if (booked.kind === 'trade' && this.#fillOf(booked.trade).id !== null) this.firstFills.filled();
     const traded = booked.kind === 'trade' ? this.#bookOf(booked.trade) : undefined;
     if (traded !== undefined && booked.kind === 'trade') traded.traded(booked.trade, at);
+    if (booked.kind === 'transfer')
+      for (const { cause, currency, amount } of booked.changes)
+        if (cause !== 'fees') this.kept = withMovedTarget(this.kept, currency, amount);
     for (const book of this.#books) {
       if (book === traded) continue;
       const isSpread = booked.kind === 'transfer' || booked.kind === 'rounding';
@@ -359,8 +365,9 @@ export class AccountState {
 
   /** Passes a change on another exchange to the home of its currency; one of no base currency changes no book. */
   #placed(change: ElsewhereChange): void {
-    const currency = change.kind === 'trade' ? undefined : change.currency;
-    this.#home(currency ?? this.#major)?.placed(change);
+    const currency = (change.kind === 'trade' ? undefined : change.currency) ?? this.#major;
+    this.#home(currency)?.placed(change);
+    if (change.kind !== 'trade') this.kept = withMovedTarget(this.kept, currency, change.major);
   }
 
   /** Passes a transfer or a rounding to a book: fees if they count in this book, other changes if the book is a home. */

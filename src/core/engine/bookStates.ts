@@ -76,5 +76,16 @@ export function continuedStates(
   return { states, kept };
 }
 
+/**
+ * Returns the kept states after an amount of a base currency was booked that changes no inventory: if no book of this run
+ * has the currency, the target of its kept home changes.
+ */
+export function withMovedTarget(kept: BookStates, currency: string, amount: Money): BookStates {
+  const home = [...kept].find(([symbol, { held }]) => held === undefined && majorOf(symbol, []) === currency);
+  if (home === undefined) return kept;
+  const [symbol, state] = home;
+  return new Map(kept).set(symbol, { ...state, targetRest: money((state.targetRest ?? NOTHING) + amount) });
+}
+
 const majorOf = (symbol: string, books: readonly Instrument[]): string =>
   books.find(book => book.symbol === symbol)?.major ?? pairOf(symbol)[0];

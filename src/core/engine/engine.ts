@@ -5,7 +5,7 @@
 import { counted } from '../text/counted.ts';
 import { AccountState } from './accountState.ts';
 import { BookEngine } from './bookEngine.ts';
-import { bookStatesIn, continuedStates, withoutLots, type BookStates } from './bookStates.ts';
+import { bookStatesIn, continuedStates, withoutLots } from './bookStates.ts';
 import type { BookOptions, EngineNews, EngineOptions, SharedOptions } from './engineTypes.ts';
 import {
   isBookEvent,
@@ -40,8 +40,6 @@ export class Engine {
   #shown: BookEngine | null = null;
   /** Covariance of an earlier run, kept for the next run if this run has no joint inventory. */
   #keptCovariance: RestoredLedger['covariance'];
-  /** States of books that only earlier runs had. */
-  #kept: BookStates = new Map();
 
   /**
    * Throws RangeError if there is no book, two have one symbol, or several are hedged on another exchange. Also throws
@@ -239,7 +237,7 @@ export class Engine {
     if (ledger.covariance !== undefined) this.#state.joint?.restore(ledger.covariance, at);
     const stored = bookStatesIn(ledger, this.books[0]!.symbol);
     const { states, kept } = continuedStates(stored, this.#instruments, major => accounts.held(major));
-    this.#kept = kept;
+    this.#state.kept = kept;
     // The home of a currency comes after the other books: what belongs to them does not belong to the home.
     for (const isHome of [false, true])
       for (const book of this.books)
@@ -248,7 +246,7 @@ export class Engine {
 
   /** Symbols of books that only earlier runs had; their stored states are kept. */
   get keptBooks(): readonly string[] {
-    return [...this.#kept.keys()];
+    return [...this.#state.kept.keys()];
   }
 
   /** Orders of all books that may be live. */
@@ -350,9 +348,9 @@ export class Engine {
     if (!accounts.own.isOpen) return null;
     const { state: firstFills } = this.#state.firstFills;
     const ofAccount = { ...accounts.stateToSave(recent), ...(firstFills && { firstFills }) };
-    if (this.books.length === 1 && this.#kept.size === 0) return { ...ofAccount, ...this.books[0]!.stateToSave };
+    if (this.books.length === 1 && this.#state.kept.size === 0) return { ...ofAccount, ...this.books[0]!.stateToSave };
     const states = this.books.map((book, i) => withoutLots(book.stateToSave, this.#instruments[i]!));
-    const named = new Map([...this.books.map((book, i) => [book.symbol, states[i]!] as const), ...this.#kept]);
+    const named = new Map([...this.books.map((book, i) => [book.symbol, states[i]!] as const), ...this.#state.kept]);
     const { symbol } = this.books[0]!;
     named.delete(symbol);
     const covariance = this.#state.joint?.state ?? this.#keptCovariance ?? null;

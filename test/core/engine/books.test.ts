@@ -244,6 +244,51 @@ describe('several books of one account', () => {
     expect(again.engine.keptBooks).toEqual([]);
   });
 
+  test('deposits, withdrawals and manual trades leave each currency the inventory that it has if its books are never removed', () => {
+    const step = fc.record({
+      what: fc.constantFrom('books', 'money', 'money', 'trade'),
+      books: fc.subarray(BOOKS.slice(1)),
+      currency: fc.constantFrom('btc', 'eth', 'usd'),
+      place: fc.constantFrom('', '', '@binance'),
+      cause: fc.constantFrom('deposits', 'adjustments', 'fees'),
+      lots: fc.integer({ min: -9, max: 9 }).filter(lots => lots !== 0),
+    });
+    const steps = fc.array(step, { minLength: 1, maxLength: 12 });
+    const withdrawal = { currency: 'eth', place: '', cause: 'deposits', lots: -9 } as const;
+    fc.assert(
+      fc.property(steps, list => {
+        let [account, always] = [new SharedAccount().open(), new SharedAccount().open()];
+        for (const [n, { what, books, currency, place, cause, lots }] of list.entries()) {
+          if (what === 'books') [account, always] = [restarted(account, [BOOKS[0]!, ...books]), restarted(always)];
+          for (const each of [account, always]) {
+            if (what === 'trade')
+              each.trade({ ...BOOKS[0]!, symbol: `${currency}_mxn`, major: currency }, 'buy', 1_000, 3);
+            if (what === 'money')
+              transfer(each, `${n}`, `${currency}${place}`, place === '' ? cause : 'deposits', lots);
+            each.round();
+          }
+        }
+        [account, always] = [restarted(account, BOOKS), restarted(always)];
+        for (const { symbol } of BOOKS)
+          expect(textOfMoney(account.bookOf(symbol).position), symbol).toBe(
+            textOfMoney(always.bookOf(symbol).position),
+          );
+        expect(account.halts).toEqual([]);
+      }),
+      {
+        ...runsOf(300, 30),
+        examples: [
+          [
+            [
+              { ...withdrawal, what: 'books', books: [BOOKS[2]!] },
+              { ...withdrawal, what: 'money', books: [] },
+            ],
+          ],
+        ],
+      },
+    );
+  });
+
   test('what is traded on another exchange belongs to the home of the base currency that is hedged there, in whatever order the books are', () => {
     const orders = fc.array(
       fc.record({ side: fc.constantFrom<Side>('buy', 'sell'), lots: fc.integer({ min: 1, max: 9 }) }),
@@ -421,6 +466,15 @@ function statesOf({ engine }: SharedAccount): ReadonlyMap<string, object> {
     [ledger.symbol ?? engine.books[0]!.symbol, first],
     ...Object.entries(ledger.books ?? {}),
   ]);
+}
+
+/** Books an amount of this account, or of an exchange where the bot has no access. */
+function transfer(account: SharedAccount, source: string, currency: string, cause: string, lots: number): void {
+  if (currency in account.balances) account.balances[currency as keyof Balances] += lots;
+  account.step({
+    ...{ kind: 'transfer', at: account.now, source, why: 'told', cause: cause as 'deposits', currency },
+    ...{ occurredAt: account.now, amount: moneyOf(`${lots}`) },
+  });
 }
 
 /** The next run of the bot; open orders of the earlier run are gone. */
