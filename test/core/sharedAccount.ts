@@ -35,7 +35,9 @@ export type Balances = Record<(typeof CURRENCIES)[number], number>;
 
 /** Changes of a test: options of the account, limits and strategy of each book, and targets by base currency. */
 type Changes = {
-  readonly shared?: Pick<SharedOptions, 'jointInventory' | 'crossRates' | 'currencyLimits' | 'valueLimit'>;
+  readonly shared?: Partial<
+    Pick<SharedOptions, 'timing' | 'jointInventory' | 'crossRates' | 'currencyLimits' | 'valueLimit'>
+  >;
   readonly limits?: object;
   readonly strategyOf?: (instrument: Instrument) => Strategy;
   readonly targets?: Readonly<Record<string, number>>;

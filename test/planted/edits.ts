@@ -1626,12 +1626,21 @@ export const EDITS: readonly Edit[] = [
       'the preview of what a bot runs has funds for each of its live levels, and is one and the same in every order of its books',
   },
   {
-    name: "of several books, a removed one misses the deposits in its currency",
-    file: "src/core/engine/accountState.ts",
+    name: 'of several books, a removed one misses the deposits in its currency',
+    file: 'src/core/engine/accountState.ts',
     from: "if (cause !== 'fees') this.kept",
     to: "if (cause === 'opening') this.kept",
-    test: "test/core/engine/books.test.ts",
-    title: "deposits, withdrawals and manual trades leave each currency the inventory that it has if its books are never removed",
+    test: 'test/core/engine/books.test.ts',
+    title:
+      'deposits, withdrawals and manual trades leave each currency the inventory that it has if its books are never removed',
+  },
+  {
+    name: 'one halted book of several silences that balances differ',
+    file: 'src/live/account/balanceReads.ts',
+    from: 'engine.books.every(book => book.haltedBecause !== null)',
+    to: 'engine.haltedBecause !== null',
+    test: 'test/live/account/balanceReads.test.ts',
+    title: 'says that balances differ, whichever of several books are halted, unless all are',
   },
   {
     name: 'a fill counts in two books with one base currency',

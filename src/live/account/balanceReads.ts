@@ -285,7 +285,8 @@ export class BalanceReads {
     const { engine, connectivity } = this.#o;
     const { time } = this.#o.run;
     const { unexplained } = engine.account;
-    if (unexplained === null || engine.haltedBecause !== null) return;
+    // A halt of single books leaves the others to be quoted.
+    if (unexplained === null || engine.books.every(book => book.haltedBecause !== null)) return;
     const { difference, haltsAt } = unexplained;
     const seconds = Math.max(0, Math.round((haltsAt - time()) / 1000));
     connectivity.say(

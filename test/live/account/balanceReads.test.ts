@@ -7,6 +7,7 @@ import {
   textOfMoney,
   VirtualClock,
   type Balance,
+  type Engine,
   type EngineEvent,
   type Exchange,
   type TransferLists,
@@ -20,6 +21,7 @@ import { Reads } from '../../../src/live/account/reads.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { isFailed } from '../../../src/live/failedRequest.ts';
 import { ToyExchange, PATIENCE } from '../../core/toyExchange.ts';
+import { BOOKS, SharedAccount } from '../../core/sharedAccount.ts';
 import { runsOf } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { Folders } from '../states.ts';
@@ -47,14 +49,15 @@ function readsOver(
     persist = () => true,
     listWaitMs = 0,
     listAheadMaxMs = 0,
+    engine = new ToyExchange({ timing: { ...PATIENCE, listWaitMs } }).open().engine,
     ...explanations
   }: Partial<Pick<Explanations, 'adjustments' | 'isTransferable' | 'isUnread' | 'listAheadMaxMs'>> & {
     persist?: () => boolean;
     listWaitMs?: number;
+    engine?: Engine;
   } = {},
 ) {
   const clock = new VirtualClock();
-  const { engine } = new ToyExchange({ timing: { ...PATIENCE, listWaitMs } }).open();
   /** Currencies of which each read wanted a row. */
   const asked: unknown[] = [];
   const exchange = {
@@ -106,6 +109,25 @@ describe('a read of the balances', () => {
     }
     expect(lines.map(({ text }) => text)).toEqual([expect.stringMatching(says)]);
     expect(engine.book.haltedBecause).toBeNull();
+  });
+
+  test('says that balances differ, whichever of several books are halted, unless all are', async () => {
+    const value = [balanceOf('btc', 1_000), balanceOf('eth', 999), balanceOf('usd', 1e6), balanceOf('mxn', 1e6)];
+    await fc.assert(
+      fc.asyncProperty(fc.subarray([...BOOKS]), async halted => {
+        const timing = { ...PATIENCE, listWaitMs: 600_000 };
+        const { engine } = new SharedAccount({}, BOOKS, 1, null, { shared: { timing } }).open();
+        const { balances, clock, lines } = readsOver([], () => ({ kind: 'done', value }), undefined, { engine });
+        for (const { symbol } of halted) engine.step({ kind: 'halt', symbol, at: 1_000_200, reason: 'a test' });
+        for (let n = 0; n < 3; n++) {
+          await balances.read();
+          await clock.advance(6_000);
+        }
+        const says = expect.stringContaining("differ from the bot's ledger by -1 eth") as string;
+        expect(lines.map(({ text }) => text)).toEqual(halted.length === BOOKS.length ? [] : [says]);
+      }),
+      { ...runsOf(50, 10), examples: [[[BOOKS[1]!]], [[...BOOKS]]] },
+    );
   });
 
   test('asks for a row of each currency of the ledger, so that a fall to zero is compared', async () => {
