@@ -1643,6 +1643,14 @@ export const EDITS: readonly Edit[] = [
     title: 'says that balances differ, whichever of several books are halted, unless all are',
   },
   {
+    name: 'the preview of a resume counts the inventory of several books in one',
+    file: 'src/app/actions/recordedPreview.ts',
+    from: 'previewsOf(recorded.config, recorded).find',
+    to: 'previewsOf(booksOf(recorded.config).find(({ book }) => book === engine.book.symbol)!, recorded).find',
+    test: 'test/app/actions/resumePreview.test.ts',
+    title: 'of one of several books has the quotes that the book then gets, by its own inventory',
+  },
+  {
     name: 'a fill counts in two books with one base currency',
     file: 'src/core/engine/accountState.ts',
     from: 'else if (book.major !== traded?.major) book.moved(booked, at);',

@@ -7,10 +7,9 @@ import { pauseInForce } from '../../live/safety/pauseWatch.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import { askReload } from './askReload.ts';
 import { assertBookStopsRead, holdersOf, holderText, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
-import { replayedMoment, type ReplayedMoment } from '../inspect/explain.ts';
 import { timeText } from '../../messages/timeText.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
-import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
+import { quotesBeside } from '../run/nextQuotes.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { assertBookKnown, bookOfAsk } from './actionBook.ts';
 import {
@@ -23,7 +22,14 @@ import {
   type SetAsk,
 } from './actions.ts';
 import { costOfFlatten } from './flatten.ts';
-import { problemLines, quoteLines, recordedNow, recordedPreviews, type RecordedNow } from './recordedPreview.ts';
+import {
+  previewOfShown,
+  problemLines,
+  quoteLines,
+  recordedNow,
+  recordedPreviews,
+  type RecordedNow,
+} from './recordedPreview.ts';
 import { assertFileApplied, plannedChange } from './setParameter.ts';
 import { threadedStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';
 
@@ -162,9 +168,9 @@ function quotesThen(
   if (recordingsIn(dir).length === 0) return ['the effect is unknown, because the bot has no recording yet'];
   // A book that the last run does not quote has no quotes to show.
   if (notes.length > 0) return [];
-  const moment = replayedMoment({ dir, at: null, book: bookOfAsk(ask), ...(onInput === undefined ? {} : { onInput }) });
-  const { engine, seen, rules } = moment;
-  const at = seen.at ?? now;
+  const recorded = recordedNow(dir, now, onInput, bookOfAsk(ask));
+  const { moment, at } = recorded;
+  const { engine, rules } = moment;
   const cost = ask.action === 'flatten' ? costOfFlatten(moment, at) : [];
   // Orders are copied, because the engine changes its order objects.
   const copied = (orders: readonly Order[]) => orders.map(order => ({ ...order }));
@@ -184,7 +190,7 @@ function quotesThen(
     ...(moment.books.length > 1
       ? [`quotes of ${engine.book.symbol}, one of ${counted(moment.books.length, 'book')}:`]
       : []),
-    ...quotesBeside({ book: { liveOrders } }, previewAfter(ask, moment, at), rules),
+    ...quotesBeside({ book: { liveOrders } }, previewAfter(ask, recorded), rules),
   ];
 }
 
@@ -192,8 +198,8 @@ function quotesThen(
  * Returns the quotes after an action. After a resume, the bot reads all data again before it quotes; the preview uses
  * the data known now.
  */
-const previewAfter = ({ action }: ActionAsk, { engine, setup, rules, seen }: ReplayedMoment, at: Millis): Preview =>
-  action === 'resume' ? nextPreview(setup, rules, engine, at, seen.reference) : engine.book.preview(at);
+const previewAfter = ({ action }: ActionAsk, recorded: RecordedNow): Preview =>
+  action === 'resume' ? previewOfShown(recorded) : recorded.moment.engine.book.preview(recorded.at);
 
 /** Returns the effect of an action while no bot is running. */
 const atStart = (action: EngineAsk['action'], stateDir: string): string =>

@@ -1,7 +1,8 @@
 /** Previews of another configuration, from the recording of the running bot: the quotes before and after, by book. */
 import { booksOf, configOfBooks, symbolsOf, type Config } from '../../config.ts';
-import type { EngineEvent, Millis } from '../../core/index.ts';
+import type { BookEngine, EngineEvent, Millis, Preview } from '../../core/index.ts';
 import type { CompleteTrades } from '../../live/market/pastTrades.ts';
+import type { Rules } from '../../live/rules.ts';
 import { TradesOfRun } from '../../live/market/recordedTrades.ts';
 import { lastConfigOf } from '../inspect/botOfFolder.ts';
 import { replayedMoment, type ReplayedMoment } from '../inspect/explain.ts';
@@ -47,12 +48,13 @@ export type RecordedNow = {
 };
 
 /**
- * Replays the last run to its end. `onInput` receives the time of each input. Throws as `replayedMoment` does.
+ * Replays the last run to its end. `onInput` receives the time of each input. `book`: symbol of the shown book. Throws as
+ * `replayedMoment` does.
  */
-export function recordedNow(stateDir: string, now: Millis, onInput?: (at: Millis) => void): RecordedNow {
+export function recordedNow(stateDir: string, now: Millis, onInput?: (at: Millis) => void, book?: string): RecordedNow {
   const markets = new SeenMarkets(symbolsOf(lastConfigOf(stateDir)));
   const moment = replayedMoment({
-    ...{ dir: stateDir, at: null, onEvent: event => markets.see(event) },
+    ...{ dir: stateDir, at: null, book, onEvent: event => markets.see(event) },
     ...(onInput !== undefined && { onInput }),
   });
   const config = configOfBooks(moment.books.map(({ setup }) => setup));
@@ -77,7 +79,23 @@ export const quoteLines = (previews: readonly BookPreview[], isNamed: boolean): 
   previews.flatMap(({ book, quotes }) => [...(isNamed ? [`${book}:`] : []), ...quotes]);
 
 /** Returns the previews of the books that the run has, in the order of the configuration. */
-export function recordedPreviews(config: Config, { moment, markets, at }: RecordedNow): readonly BookPreview[] {
+export function recordedPreviews(config: Config, recorded: RecordedNow): readonly BookPreview[] {
+  return previewsOf(config, recorded).map(({ running, rules, next }) => {
+    const problem = quotesNothing(next, { book: running }, recorded.at);
+    return { book: running.symbol, problem, quotes: quotesBeside({ book: running }, next, rules) };
+  });
+}
+
+/** Returns the preview of the shown book, with the configuration of the run. */
+export function previewOfShown(recorded: RecordedNow): Preview {
+  const { engine } = recorded.moment;
+  return previewsOf(recorded.config, recorded).find(({ running }) => running === engine.book)!.next;
+}
+
+type NextOfBook = { readonly running: BookEngine; readonly rules: Rules; readonly next: Preview };
+
+/** Returns the previews of the books that the run has. They share the account, so all are computed together. */
+function previewsOf(config: Config, { moment, markets, at }: RecordedNow): readonly NextOfBook[] {
   const { engine, setup, books: recorded } = moment;
   const books = booksOf(withOwn(config, setup)).flatMap(one => {
     const { book } = one;
@@ -89,9 +107,5 @@ export function recordedPreviews(config: Config, { moment, markets, at }: Record
   });
   if (books.length === 0) return [];
   const previews = nextPreviews(configOfBooks(books.map(({ one }) => one)), books, engine, at);
-  return books.map(({ one: { book }, rules, running }, i) => {
-    const next = previews[i]!;
-    const problem = quotesNothing(next, { book: running }, at);
-    return { book, problem, quotes: quotesBeside({ book: running }, next, rules) };
-  });
+  return books.map(({ rules, running }, i) => ({ rules, running, next: previews[i]! }));
 }

@@ -1,9 +1,8 @@
 /** Preview of a rollback: the keys that change, and the quotes of a running bot before and after. */
 import { configChanges, strategyHashesIn, type Config } from '../../config.ts';
-import { replayedMoment } from '../inspect/explain.ts';
 import { lifeOf } from '../inspect/botLife.ts';
-import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
 import { changeText } from '../run/reloading.ts';
+import { quoteLines, recordedNow, recordedPreviews } from '../actions/recordedPreview.ts';
 import { threadedStrategyPreview, type StrategyPreviewAsk } from '../actions/strategyPreview.ts';
 import { readLive } from './candidate.ts';
 import { assertRestorable } from './earlierStrategy.ts';
@@ -53,6 +52,5 @@ async function quotesThen(config: Config, ask: Omit<StrategyPreviewAsk, 'hashes'
     return 'refused' in preview ? preview.refused : preview.quotes;
   }
   if (config.reference !== undefined) return [];
-  const { engine, rules, seen } = replayedMoment({ dir: ask.stateDir, at: null });
-  return quotesBeside(engine, nextPreview(config, rules, engine, seen.at ?? ask.now, null), rules);
+  return quoteLines(recordedPreviews(config, recordedNow(ask.stateDir, ask.now)), config.books !== undefined);
 }

@@ -61,25 +61,10 @@ export type PreviewedBook = {
 };
 
 /**
- * Returns the likely first decision of the next run. Data that a run collects over time is missing: other traders'
- * trades, RFQ prices, volatility. `reference` is the reference price; `null` without one, or if it has live sources.
+ * Returns the likely first decision of the next run for each book of the next configuration, in order. Data that a run
+ * collects over time is missing: other traders' trades, RFQ prices, volatility. `balances` are those of currencies that
+ * the running bot does not count. `ownCall` makes each call into a strategy file; if omitted, without a time limit.
  * Throws as `engineOf` does.
- */
-export function nextPreview(
-  config: Config,
-  rules: Rules,
-  running: Engine,
-  at: Millis,
-  reference: Extract<EngineEvent, { kind: 'reference' }> | null,
-): Preview {
-  const book = { rules, running: running.book, reference };
-  return nextPreviews(config, [book], running, at)[0]!;
-}
-
-/**
- * Returns the likely first decision of the next run for each book of the next configuration, in order. `balances` are
- * those of currencies that the running bot does not count. `ownCall` makes each call into a strategy file; if omitted,
- * without a time limit. Otherwise as `nextPreview`.
  */
 export function nextPreviews(
   config: Config,

@@ -61,6 +61,36 @@ describe('the preview of a resume', () => {
     await running.stop();
   });
 
+  test('of one of several books has the quotes that the book then gets, by its own inventory', async () => {
+    const world = worldOf(5, {}, 'desk');
+    worlds.push(world);
+    const running = await started(world);
+    await world.clock.advance(5 * 60_000);
+    // Without other traders, the prices stay.
+    world.box.stop();
+    const bot = { configFile: undefined, stateDir: world.stateDir };
+    const ask = { by: 'ana', via: 'command', reason: 'a look at it', book: 'btc_usd' } as const;
+    const clock = Object.assign(Object.create(world.clock) as typeof world.clock, { now: () => Date.now() });
+    await executeAction(bot, { ...ask, id: 'a', action: 'halt' }, clock);
+    await world.clock.advance(20_000);
+    const { lines } = await previewAction(bot, { ...ask, id: 'b', action: 'resume' }, clock);
+    const shown = lines.flatMap(line => {
+      const [, amount, price] = /^ +(?:bid|ask) \d +- +(\S+) at (\S+)$/.exec(line) ?? [];
+      return amount === undefined ? [] : `${Number(amount)} at ${Number(price)}`;
+    });
+    await executeAction(bot, { ...ask, id: 'c', action: 'resume' }, clock);
+    await world.clock.advance(20_000);
+    const open = world
+      .other()
+      .get<Record<'book' | 'price' | 'original_amount', string>[]>('GET', '/api/v3/open_orders');
+    const placed = open.flatMap(({ book, price, original_amount: amount }) =>
+      book === 'btc_usd' ? `${Number(amount)} at ${Number(price)}` : [],
+    );
+    expect(shown).toHaveLength(4);
+    expect(shown.toSorted()).toEqual(placed.toSorted());
+    await running.stop();
+  });
+
   test('lifts the stops of its own level alone, and after a pause leaves the others there until a second resume', async () => {
     const stop = fc.record({
       of: fc.constantFrom(undefined, 'btc_mxn', 'eth_mxn'),

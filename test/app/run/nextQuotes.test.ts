@@ -1,13 +1,7 @@
 /** Tests of the quotes that a reload shows: they are those that the next run would place beside foreign orders. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  nextPreview,
-  nextPreviews,
-  pastTradesOfRun,
-  quotesBeside,
-  quotesNothing,
-} from '../../../src/app/run/nextQuotes.ts';
+import { nextPreviews, pastTradesOfRun, quotesBeside, quotesNothing } from '../../../src/app/run/nextQuotes.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Order, OrderReport, Preview, Side } from '../../../src/core/index.ts';
 import { ToyExchange, quoteAround } from '../../core/toyExchange.ts';
@@ -43,7 +37,8 @@ function previewBeside(orders: readonly OrderReport[]) {
   toy.step = event => step(event.kind === 'open orders' ? { ...event, orders: [...event.orders, ...orders] } : event);
   toy.open().rounds(3);
   const rules = { instrument: plain, makerRate: 0, takerRate: 0 };
-  return nextPreview(loaded.config, rules, toy.engine, toy.now, null);
+  const books = [{ rules, running: toy.engine.book, reference: null }];
+  return nextPreviews(loaded.config, books, toy.engine, toy.now)[0]!;
 }
 
 describe('the quotes of the next run', () => {
