@@ -1651,6 +1651,33 @@ export const EDITS: readonly Edit[] = [
     title: 'of one of several books has the quotes that the book then gets, by its own inventory',
   },
   {
+    name: 'a delisted one of several books keeps the others from a next run',
+    file: 'src/live/loop/run.ts',
+    from: '(await reads.read()) !== null || reads.isRemoved',
+    to: '(await reads.read()) !== null',
+    test: 'test/live/loop/reloadBooks.test.ts',
+    title:
+      'does not keep the other books from a cancel or from new recordings, and is quoted again when listed: eth_mxn',
+  },
+  {
+    name: 'a next run quotes a delisted one of several books',
+    file: 'src/live/loop/run.ts',
+    from: 'if (this.#options.start.removed.includes(',
+    to: 'if (!this.#options.start.rules && this.#options.start.removed.includes(',
+    test: 'test/live/loop/reloadBooks.test.ts',
+    title:
+      'does not keep the other books from a cancel or from new recordings, and is quoted again when listed: eth_mxn',
+  },
+  {
+    name: 'a next run that failed once waits for a delisted one of several books',
+    file: 'src/live/loop/opening.ts',
+    from: 'if (!kept || !(error',
+    to: 'if (kept || !(error',
+    test: 'test/live/loop/rulesReads.test.ts',
+    title:
+      'books that are no longer listed have their last known rules, if there are any, also in the next change of runs',
+  },
+  {
     name: 'a fill counts in two books with one base currency',
     file: 'src/core/engine/accountState.ts',
     from: 'else if (book.major !== traded?.major) book.moved(booked, at);',
@@ -2299,8 +2326,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'rules read for a next run do not apply to the run that goes on',
     file: 'src/live/loop/recordingRotation.ts',
-    from: 'const rules = await this.#run.readRules(this.#nextSymbols);',
-    to: 'const rules = await readRulesOfBooks(this.#options.venue.exchange, this.#nextSymbols, null, readOnce).catch(() => null);',
+    from: 'const read = await this.#run.readRules(this.#nextSymbols);',
+    to: 'const read = await readRulesOfBooks(this.#options.venue.exchange, this.#nextSymbols, null, readOnce).catch(() => null);',
     test: 'test/live/loop/ruleChange.test.ts',
     title: 'that are read for a next run apply at once to the run that goes on',
   },
@@ -4582,8 +4609,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a list of books that was read for one book says nothing about the others',
     file: 'src/live/loop/rulesReads.ts',
-    from: 'if (!isReadable || names.has(this.#of.book)) return;',
-    to: 'if (isReadable || names.has(this.#of.book)) return;',
+    from: 'if (isReadable && !names',
+    to: 'if (!isReadable && !names',
     test: 'test/live/loop/rulesReads.test.ts',
     title:
       'a list that was read for one book removes every other book that it lacks, unless a row of it cannot be read',
@@ -8713,8 +8740,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a preview of a book has the quotes then of the first',
     file: 'src/app/actions/recordedPreview.ts',
-    from: 'const next = previews[i]!;',
-    to: 'const next = previews[0]!;',
+    from: 'next: previews[i]!',
+    to: 'next: previews[0]!',
     test: 'test/app/actions/ownParameters.test.ts',
     title:
       'a change of one of several books is previewed with the quotes of each book that it changes, in its own units',

@@ -131,6 +131,8 @@ export type LoopOptions = RunParts & {
     readonly rules: Rules;
     /** Rules of the further books, in their order. */
     readonly others: readonly Rules[];
+    /** Symbols of the books that the exchange no longer lists. */
+    readonly removed: readonly string[];
     readonly opening: Opening;
     readonly settled: readonly HedgeRow[];
     /** Public trades from before the run, by symbol, for the books whose strategies need them. */

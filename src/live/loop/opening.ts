@@ -78,26 +78,47 @@ export async function readRules(
 }
 
 /** Rules of all books of a run: those of the first book, and those of the further books in their order. */
-export type RulesOfBooks = { readonly rules: Rules; readonly others: readonly Rules[] };
+export type RulesOfBooks = {
+  readonly rules: Rules;
+  readonly others: readonly Rules[];
+  /** Symbols of the books that the exchange no longer lists; their rules are the last known ones. Default: none. */
+  readonly removed?: readonly string[];
+};
 
 /**
- * Returns the rules of all books of a run, and reads those that are not in `known`; `send` is as in `readRules`.
- * Rejects with `CannotStart` if the rules of a book cannot be read.
+ * Returns the rules of all books of a run, and reads those that are not in `known`; `send` is as in `readRules`. `last`
+ * has the last known rules of books that the exchange may no longer list. Rejects with `CannotStart` if the rules of a
+ * book cannot be read.
  */
 export async function readRulesOfBooks(
   exchange: Exchange,
   [book, ...others]: readonly [string, ...string[]],
   known: RulesOfBooks | null,
   send = repeatIfUnknown,
+  last: RulesOfBooks | null = null,
 ): Promise<RulesOfBooks> {
-  const have = known === null ? [] : [known.rules, ...known.others];
-  const rulesOf = async (symbol: string) =>
-    have.find(({ instrument }) => instrument.symbol === symbol) ?? (await readRules(exchange, symbol, send));
+  const removed: string[] = [];
+  const rulesOf = async (symbol: string): Promise<Rules> => {
+    const have = known && rulesIn(known, symbol);
+    if (have && known.removed?.includes(symbol)) removed.push(symbol);
+    if (have) return have;
+    try {
+      return await readRules(exchange, symbol, send);
+    } catch (error) {
+      const kept = last && rulesIn(last, symbol);
+      if (!kept || !(error instanceof CannotStart) || error.code !== NO_SUCH_BOOK) throw error;
+      removed.push(symbol);
+      return kept;
+    }
+  };
   const rules = await rulesOf(book);
   const read: Rules[] = [];
   for (const other of others) read.push(await rulesOf(other));
-  return { rules, others: read };
+  return { rules, others: read, removed };
 }
+
+const rulesIn = ({ rules, others }: RulesOfBooks, symbol: string): Rules | undefined =>
+  [rules, ...others].find(({ instrument }) => instrument.symbol === symbol);
 
 /**
  * Symbols of the books in the public list. `isReadable`: whether every row could be read; an unreadable row may be that

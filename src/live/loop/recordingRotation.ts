@@ -77,7 +77,8 @@ const ASKED_LOOK_EVERY_MS = 250;
  * Maximum wait of a request to change runs. With the default timing, the state of every order becomes known earlier.
  */
 const ASKED_WAIT_MAX_MS = 120_000;
-const NOT_IN_TIME = `the next run could not start within ${ASKED_WAIT_MAX_MS / 1000} s, because the outcome of a request stayed unknown or the exchange could not be read`;
+const NOT_IN_TIME = `the next run could not start within ${ASKED_WAIT_MAX_MS / 1000} s, because`;
+const NOT_KNOWN = `${NOT_IN_TIME} the outcome of a request stayed unknown or the exchange could not be read`;
 const RELOAD_AGAIN = 'reload again when the order is settled';
 const STOPPING = 'the bot is stopping';
 const GAVE_WAY = 'another request replaced this one';
@@ -277,7 +278,9 @@ export class RecordingRotation {
       const hasOtherBooks = this.#changesBooks();
       if (this.#asked !== null && clock.elapsed() - this.#asked.since > ASKED_WAIT_MAX_MS) {
         const open = this.#unsettled();
-        if (open.length === 0) this.#keep(NOT_IN_TIME);
+        const unread = this.#isUnread ? this.#run.unreadBook : null;
+        if (open.length === 0)
+          this.#keep(unread === null ? NOT_KNOWN : `${NOT_IN_TIME} the rules of ${unread} could not be read`);
         else
           this.#keep(
             `${open.join(', ')}: the outcome of an order stayed unknown for ${ASKED_WAIT_MAX_MS / 1000} s, so the book was not removed`,
@@ -352,10 +355,13 @@ export class RecordingRotation {
     // A recent read of the rules found the changed tick or lot, so no further read is needed.
     const nextRules = this.#run.nextRules();
     if (engine.isOutdated && nextRules !== null) return this.#ofNextBooks(nextRules);
-    // If the rules of a book cannot be read, the next run could not read them either. The rules that were read also
-    // apply to the current run, which continues if the next one cannot start.
-    const rules = await this.#run.readRules(this.#nextSymbols);
-    this.#isUnread = rules === null;
+    // If the rules of a book cannot be read, the next run could not read them either, and starts only if the recording
+    // has become too long. The rules that were read also apply to the current run, which continues if the next one
+    // cannot start.
+    const read = await this.#run.readRules(this.#nextSymbols);
+    this.#isUnread = read === null;
+    const isTooLong = this.#asked === null && bytes >= 2 * roll.bytes;
+    const rules = read ?? (isTooLong ? this.#run.lastRules : null);
     const ofNext = rules === null ? null : await this.#ofNextBooks(rules);
     // The run may have halted meanwhile.
     return losesHalt() ? null : ofNext;
@@ -424,7 +430,8 @@ export class RecordingRotation {
    */
   async #openNext(known: RulesOfBooks, rolledFor: Asked | null): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#journal.setup };
-    const failures = this.#run.engine.quoteLogs.map(({ failure }) => failure);
+    const { engine, lastRules: last } = this.#run;
+    const failures = engine.quoteLogs.map(({ failure }) => failure);
     const { clock, log, venue } = before.options;
     let rules: RulesOfBooks | null = known;
     while (!this.#stopping.signal.aborted) {
@@ -438,7 +445,7 @@ export class RecordingRotation {
         this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
         // A failed strategy stays failed in the next run, unless a reload creates it again.
         const makeEngine = asked?.next ? options.makeEngine : withFailures(options.makeEngine, failures);
-        const next = await readRulesOfBooks(venue.exchange, symbolsOfRun(options), rules, readOnce);
+        const next = await readRulesOfBooks(venue.exchange, symbolsOfRun(options), rules, readOnce, last);
         this.#run = await openRun({
           ...options,
           ...{ makeEngine, rules: next, isNext: true, stopping: this.#stopping.signal },
@@ -466,7 +473,7 @@ export class RecordingRotation {
         await sleep(clock, LOOK_EVERY_MS, this.#stopping.signal);
       }
       if (this.#asked !== null && clock.elapsed() - this.#asked.since > ASKED_WAIT_MAX_MS)
-        this.#answer({ kind: 'kept', why: NOT_IN_TIME });
+        this.#answer({ kind: 'kept', why: NOT_KNOWN });
     }
     return null;
   }

@@ -41,6 +41,7 @@ export class RulesReads {
   #known: Rules;
   #next: Rules | null = null;
   #areInDoubt = false;
+  #isRemoved = false;
   /** Whether a rejection has suggested changed rules since the start of the last read, whose answer may be older. */
   #isDoubtNew = false;
   #readAt: Millis = -Infinity;
@@ -80,11 +81,14 @@ export class RulesReads {
     return this.#areInDoubt;
   }
 
+  /** Whether the exchange no longer lists the book. */
+  get isRemoved(): boolean {
+    return this.#isRemoved;
+  }
+
   /** Applies a list of books that was read for another book. If the list lacks this book, the book was removed. */
   listed({ names, isReadable }: ListedBooks): void {
-    if (!isReadable || names.has(this.#of.book)) return;
-    this.#dueAt = Math.min(this.#dueAt, this.#run.clock.elapsed() + AGAIN_MS);
-    this.#removed();
+    if (isReadable && !names.has(this.#of.book)) this.removed();
   }
 
   doubt(): void {
@@ -140,7 +144,7 @@ export class RulesReads {
     try {
       read = await readRules(exchange, book, readOnce, this.#of.onList);
     } catch (error) {
-      if (error instanceof CannotStart && error.code === NO_SUCH_BOOK) this.#removed();
+      if (error instanceof CannotStart && error.code === NO_SUCH_BOOK) this.removed();
       else {
         const text = 'the rules of the book could not be refreshed; the last known rules apply';
         this.#connectivity.also('rules', { error: String(error) }, text);
@@ -148,6 +152,7 @@ export class RulesReads {
       return null;
     }
     this.#dueAt = clock.elapsed() + EVERY_MS;
+    this.#isRemoved = false;
     this.#areInDoubt = this.#isDoubtNew;
     if (this.#areInDoubt) this.#readSoon();
     const change = rulesChange(this.#known, read);
@@ -178,8 +183,11 @@ export class RulesReads {
     this.#isOtherRate = false;
   }
 
-  #removed(): void {
+  /** Stops the quotes of the book, which the exchange no longer lists, and makes a read due soon. */
+  removed(): void {
     const { book, isOfSeveral = false } = this.#of;
+    this.#isRemoved = true;
+    this.#dueAt = Math.min(this.#dueAt, this.#run.clock.elapsed() + AGAIN_MS);
     const again = AGAIN_MS / 1000;
     const text = `the exchange no longer lists ${book}; nothing is quoted ${isOfSeveral ? 'in this book ' : ''}until it lists the book again (checked every ${again} s). To trade another book, stop the bot and change the configuration key ${isOfSeveral ? 'books' : 'book'}`;
     this.#connectivity.say('book', { book }, text, 'error');

@@ -103,6 +103,13 @@ type OnNews = (news: EngineNews, symbol?: string) => void;
 const symbolsOf = (rules: Iterable<RulesReads>): ReadonlySet<string> =>
   new Set(Array.from(rules, ({ known }) => known.instrument.symbol));
 
+/** Returns the last known rules of books, with changed ticks and lots. */
+function lastRulesOf(reads: readonly RulesReads[]): RulesOfBooks {
+  const [rules, ...others] = reads.map(({ known, next }) => next ?? known);
+  const removed = reads.filter(({ isRemoved }) => isRemoved).map(({ known }) => known.instrument.symbol);
+  return { rules: rules!, others, removed };
+}
+
 export class Run {
   readonly #options: LoopOptions;
   readonly #run: RunContext;
@@ -151,7 +158,11 @@ export class Run {
     const { log, venue } = options;
     const latch = retryingLatch(options.state.latch, log);
     const { latchOf } = options.state;
-    const { rules, others } = options.rules ?? (await readRulesOfBooks(venue.exchange, symbolsOfRun(options), null));
+    const {
+      rules,
+      others,
+      removed = [],
+    } = options.rules ?? (await readRulesOfBooks(venue.exchange, symbolsOfRun(options), null));
     const books = [rules.instrument, ...others.map(({ instrument }) => instrument)] as const;
     const left = journalInUnits(options.state.journal, books);
     const place = options.beside?.place;
@@ -180,7 +191,12 @@ export class Run {
     const histories = await historiesOf({ ...options, onBeat }, engine, all, options.others ?? [], journal.run);
     const opening = await resolveOpening(journal.leftovers, books, options);
     const state = { ...options.state, journal, latch };
-    const run: Run = new Run({ ...options, state, engine, start: { rules, others, opening, settled, histories } });
+    const run: Run = new Run({
+      ...options,
+      state,
+      engine,
+      start: { rules, others, removed, opening, settled, histories },
+    });
     return run;
 
     function onNews(news: EngineNews, symbol?: string): void {
@@ -366,36 +382,39 @@ export class Run {
     this.#latch.leave(symbols);
   }
 
+  /** Last known rules of the books, with changed ticks and lots, which only the next run can have. */
+  get lastRules(): RulesOfBooks {
+    return lastRulesOf(this.#rules);
+  }
+
   /** Returns the rules of the books for the next run; `null` if tick and lot of every book are unchanged. */
-  readonly nextRules = (): RulesOfBooks | null => {
-    if (this.#rules.every(({ next }) => next === null)) return null;
-    const [rules, ...others] = this.#rules;
-    const latest = ({ known, next }: RulesReads): Rules => next ?? known;
-    return { rules: latest(rules), others: others.map(latest) };
-  };
+  readonly nextRules = (): RulesOfBooks | null =>
+    this.#rules.every(({ next }) => next === null) ? null : this.lastRules;
 
   /**
-   * Reads the rules of every book in `symbols` (default: all) and applies them to this run. Returns `null` if those of
-   * a book cannot be read, for example because the exchange no longer lists it.
+   * Reads the rules of every book in `symbols` (default: all) and applies them to this run. Books that the exchange no
+   * longer lists have their last known rules. Returns `null` if the rules of another book cannot be read.
    */
   readonly readRules = async (symbols?: readonly string[]): Promise<RulesOfBooks | null> => {
     const isRead = ({ known }: RulesReads) => symbols === undefined || symbols.includes(known.instrument.symbol);
+    const canRead = async (reads: RulesReads) => (await reads.read()) !== null || reads.isRemoved;
     // A book that could not be read is read alone, so that repeated attempts do not use the budget of the other books.
     const unread = this.#unread !== null && isRead(this.#unread) ? this.#unread : null;
-    if (this.#rules.length > 1 && unread !== null && (await unread.read()) === null) return null;
+    if (this.#rules.length > 1 && unread !== null && !(await canRead(unread))) return null;
     this.#unread = null;
-    const read: Rules[] = [];
-    for (const reads of this.#rules.filter(isRead)) {
-      const found = await reads.read();
-      if (found === null) {
-        this.#unread = reads;
-        return null;
-      }
-      read.push(found);
+    const wanted = this.#rules.filter(isRead);
+    for (const reads of wanted) {
+      if (await canRead(reads)) continue;
+      this.#unread = reads;
+      return null;
     }
-    const [rules, ...others] = read;
-    return { rules: rules!, others };
+    return lastRulesOf(wanted);
   };
+
+  /** Symbol of the book whose rules the last `readRules` could not read; `null` if it read those of all books. */
+  get unreadBook(): string | null {
+    return this.#unread?.known.instrument.symbol ?? null;
+  }
 
   /** Returns the engine's time: wall time that never goes back. */
   readonly time = (): Millis => this.#origin + this.#options.clock.elapsed();
@@ -421,6 +440,8 @@ export class Run {
       const { symbol } = known.instrument;
       this.#queue.put({ kind: 'rules', ...(this.#rules.length > 1 && { symbol }), at: this.time(), ...known });
     }
+    for (const rules of this.#rules)
+      if (this.#options.start.removed.includes(rules.known.instrument.symbol)) rules.removed();
     for (const history of this.#options.start.histories.values()) this.#queue.put({ ...history, at: this.time() });
     if (opening.kind === 'fresh') {
       const { startedAt, balances } = opening;

@@ -7,6 +7,7 @@ import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { money, moneyOf, textOfMoney, type WireReply, type WireRequest } from '../../../src/core/index.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { runsOf } from '../../many.ts';
 import { doomed, restarted } from '../crashes.ts';
@@ -85,6 +86,43 @@ function withoutBook(world: World, left: string): WireReply {
   const payload = books.filter(({ book }) => book !== left);
   return { status: 200, headers: {}, body: JSON.stringify({ success: true, payload }) };
 }
+
+describe('a book that the exchange no longer lists', () => {
+  test.each(['btc_mxn', 'eth_mxn'])(
+    'does not keep the other books from a cancel or from new recordings, and is quoted again when listed: %s',
+    async symbol => {
+      let isDelisted = false;
+      const desk = new Desk(9);
+      const { bot } = desk;
+      const { stateDir, clock } = bot.world;
+      // A recording of three minutes.
+      bot.change({ journal: { rollHours: 0.05 } });
+      await bot.start({
+        fate: ({ target }) =>
+          isDelisted && target.includes('available_books') ? { instead: withoutBook(bot.world, symbol) } : 'arrives',
+      });
+      await advanceUntil(clock, SECOND, () => desk.quoted().length === ALL.length);
+      isDelisted = true;
+      await clock.advance(5 * MINUTE);
+      const others = ALL.filter(each => each !== symbol).toSorted();
+      const areQuoted = (symbols: readonly string[]) =>
+        advanceUntil(clock, SECOND, () => desk.quoted().join() === symbols.join());
+      const before = recordingsIn(stateDir).at(-1)!.run;
+      await clock.advance(4 * MINUTE);
+      expect(recordingsIn(stateDir).at(-1)!.run).toBeGreaterThan(before);
+      await areQuoted(others);
+
+      const box = new RequestBox(stateDir, 'cancel', 'cancelAnswer');
+      box.put({ id: 'c-1', at: clock.now(), by: 'ann', reason: 'a test' });
+      await advanceUntil(clock, SECOND, () => box.answered()?.id === 'c-1');
+      expect(box.answered()).toMatchObject({ end: 'gone' });
+      await areQuoted(others);
+      isDelisted = false;
+      await areQuoted(ALL.toSorted());
+      await bot.end();
+    },
+  );
+});
 
 describe('a reload of a bot with several books', () => {
   test('adds a book, which is quoted from then on, and tells the quotes of this book', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { instrumentOf, VirtualClock, type EngineEvent, type Exchange, type OwnTrade } from '../../../src/core/index.ts';
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
-import type { ListedBooks } from '../../../src/live/loop/opening.ts';
+import { readOnce, readRulesOfBooks, type ListedBooks } from '../../../src/live/loop/opening.ts';
 import { RulesReads } from '../../../src/live/loop/rulesReads.ts';
 import { memoryLog } from '../../memoryLog.ts';
 
@@ -138,6 +138,20 @@ test('a list that was read for one book removes every other book that it lacks, 
       expect(steps.map(({ kind }) => kind)).toEqual(isRemoved ? ['book removed'] : []);
     }),
   );
+});
+
+test('books that are no longer listed have their last known rules, if there are any, also in the next change of runs', async () => {
+  const exchange = {
+    availableBooks: async () => ({ kind: 'done', value: [ROW], unreadable: [] }),
+    fees: async () => ({ kind: 'done', value: [{ book: 'btc_mxn', maker: '0.001', taker: '0.002' }], unreadable: [] }),
+  } as Partial<Exchange> as Exchange;
+  const rulesOf = (book: string) => ({ instrument: instrumentOf({ ...ROW, book }), makerRate: 7, takerRate: 7 });
+  const last = { rules: rulesOf('btc_mxn'), others: [rulesOf('eth_mxn')] };
+  const symbols = ['btc_mxn', 'eth_mxn'] as const;
+  const read = await readRulesOfBooks(exchange, symbols, null, readOnce, last);
+  expect([read.rules.makerRate, read.others, read.removed]).toEqual([100_000, last.others, ['eth_mxn']]);
+  expect(await readRulesOfBooks(exchange, symbols, read, readOnce)).toEqual(read);
+  await expect(readRulesOfBooks(exchange, symbols, null, readOnce)).rejects.toThrow('book eth_mxn is not traded');
 });
 
 test('the list of books of a read is reported before its fees are read', async () => {
