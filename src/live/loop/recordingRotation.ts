@@ -242,6 +242,13 @@ export class RecordingRotation {
     return this.unsettledOf(this.#leaving().map(({ symbol }) => symbol));
   }
 
+  /** Returns the leaving books in which an order of the ended run may still be open. */
+  #lost(): readonly string[] {
+    const { engine } = this.#run;
+    const open = this.#ended?.left.map(id => engine.bookWith(id)?.symbol);
+    return this.#leaving().flatMap(({ symbol }) => (open?.includes(symbol) === true ? [symbol] : []));
+  }
+
   /**
    * Pauses the books that the options of this run or the pending request remove, so that their orders end before a
    * change of runs.
@@ -268,7 +275,7 @@ export class RecordingRotation {
     const { signal } = this.#stopping;
     for (;;) {
       if (this.#asked === null) this.#wake = new AbortController();
-      const isSoon = this.#asked !== null || this.#run.engine.isOutdated;
+      const isSoon = this.#asked !== null || (this.#run.engine.isOutdated && this.#whyNotNext === null);
       const pause = !isSoon || this.#isUnread ? LOOK_EVERY_MS : ASKED_LOOK_EVERY_MS;
       await sleep(clock, pause, this.#asked === null ? this.#wake.signal : signal);
       if (signal.aborted) break;
@@ -320,8 +327,9 @@ export class RecordingRotation {
     const why = this.#refusalOf(this.#options, rules);
     const isTold = why === this.#whyNotNext;
     this.#whyNotNext = why;
-    // A run that can no longer quote, or whose recording has twice the size limit, always ends.
-    if (why === null || this.#run.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
+    // A run that can quote no book, or whose recording has twice the size limit, always ends.
+    const isIdle = this.#run.engine.books.every(({ isOutdated }) => isOutdated);
+    if (why === null || isIdle || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
     if (!isTold)
       log.error({ run: this.#journal.run }, `the next run could not start, so the current run continues: ${why}`);
     return true;
@@ -402,12 +410,12 @@ export class RecordingRotation {
     this.#ended = await ended.stop(ended.engine.isOutdated);
     const { failure, left, unread } = this.#ended;
     if (failure !== null) return;
-    const lost = this.#leaving().filter(({ symbol }) => left.some(id => ended.engine.bookWith(id)?.symbol === symbol));
+    const lost = this.#lost();
     // The next run keeps the books of the current run, and looks up the order.
     if (lost.length > 0)
       this.#answer({
         kind: 'kept',
-        why: `${lost.map(({ symbol }) => symbol).join(', ')}: an order may still be open (${left.join(', ')}), so the book cannot be removed`,
+        why: `${lost.join(', ')}: an order may still be open (${left.join(', ')}), so the book cannot be removed`,
         remedy: RELOAD_AGAIN,
       });
     const taken = await this.#openNext(known, rolledFor);
@@ -436,8 +444,9 @@ export class RecordingRotation {
     let rules: RulesOfBooks | null = known;
     while (!this.#stopping.signal.aborted) {
       // Another request may arrive while this attempt waits for the exchange, so the attempt keeps its own request. A
-      // new request that changes the books waits, because the orders of the ended run may not be settled.
-      const asked = this.#asked === rolledFor || !this.#changesBooks() ? this.#asked : null;
+      // new request that removes books waits until their orders are settled.
+      const asked =
+        this.#asked === rolledFor || [...this.#unsettled(), ...this.#lost()].length === 0 ? this.#asked : null;
       const keptSetup = this.#setup;
       const { setup = keptSetup ?? before.setup, ...parts } = asked?.next ?? {};
       const options = { ...before.options, ...parts };

@@ -789,7 +789,7 @@ export class Run {
     const books = engine.books.filter(({ symbol }) => symbols.has(symbol));
     const latches = books.flatMap(({ symbol }) => this.#latches.get(symbol) ?? []);
     const halt = latches.reduce<Halt | null>((found, latch) => found ?? latch.read(), latched);
-    const areInDoubt = engine.isOutdated || of.some(rules => rules.areInDoubt);
+    const areInDoubt = books.some(book => book.isOutdated) || of.some(rules => rules.areInDoubt);
     const now = { halt, latches: [state.latch, ...latches] } as const;
     return blockedReason(this.#stopping.signal.aborted, books, now, areInDoubt, this.time());
   }

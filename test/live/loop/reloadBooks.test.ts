@@ -124,6 +124,35 @@ describe('a book that the exchange no longer lists', () => {
   );
 });
 
+describe('a book whose changed rules allow no next run', () => {
+  test.each([
+    ['only its tick has changed', ['eth_mxn'], ['btc_mxn'], 'could not start, so the current run continues'],
+    ['every tick has changed', ['eth_mxn', 'btc_mxn'], [], 'cannot start yet'],
+  ] as const)(
+    'leaves the others what they had, and a reload without it is applied: %s',
+    async (_, changed, quoted, says) => {
+      const desk = await deskWith(['btc_mxn', 'eth_mxn']);
+      const { clock, box } = desk.bot.world;
+      const { venue } = box.exchange;
+      for (const book of changed) {
+        const tickSize = `${2 * Number(venue.books.get(book)!.rules.tickSize)}`;
+        venue.changeBook(book, { tickSize }, book === 'eth_mxn' ? { maker: '0.006', taker: '0.0078' } : undefined);
+        await clock.advance(6 * MINUTE);
+      }
+      expect(desk.bot.running.log.filter(({ text }) => text.includes(says)).length).toBeGreaterThan(0);
+      for (let s = 0; s < 20; s++) {
+        expect(desk.quoted()).toEqual(quoted);
+        await clock.advance(SECOND);
+      }
+      desk.has(['btc_mxn']);
+      const answer = await desk.bot.ask();
+      expect(answer.end, answer.lines.join('; ')).toBe('taken');
+      await advanceUntil(clock, SECOND, () => desk.quoted().join() === 'btc_mxn');
+      await desk.bot.end();
+    },
+  );
+});
+
 describe('a reload of a bot with several books', () => {
   test('adds a book, which is quoted from then on, and tells the quotes of this book', async () => {
     const desk = await deskWith(['btc_mxn', 'eth_mxn']);
