@@ -1656,8 +1656,7 @@ export const EDITS: readonly Edit[] = [
     from: '(await reads.read()) !== null || reads.isRemoved',
     to: '(await reads.read()) !== null',
     test: 'test/live/loop/reloadBooks.test.ts',
-    title:
-      'does not keep the other books from a cancel or from new recordings, and is quoted again when listed: eth_mxn',
+    title: 'keeps the other books from no cancel, reload or new recording, and is quoted again when listed: btc_mxn',
   },
   {
     name: 'a next run quotes a delisted one of several books',
@@ -1665,8 +1664,7 @@ export const EDITS: readonly Edit[] = [
     from: 'if (this.#options.start.removed.includes(',
     to: 'if (!this.#options.start.rules && this.#options.start.removed.includes(',
     test: 'test/live/loop/reloadBooks.test.ts',
-    title:
-      'does not keep the other books from a cancel or from new recordings, and is quoted again when listed: eth_mxn',
+    title: 'keeps the other books from no cancel, reload or new recording, and is quoted again when listed: btc_mxn',
   },
   {
     name: 'a next run that failed once waits for a delisted one of several books',
@@ -1700,6 +1698,30 @@ export const EDITS: readonly Edit[] = [
     to: '!this.#changesBooks() ?',
     test: 'test/live/loop/reloadBooks.test.ts',
     title: 'leaves the others what they had, and a reload without it is applied: every tick has changed',
+  },
+  {
+    name: 'a cancel of several books that no run could follow does not say which one is unread',
+    file: 'src/live/loop/recordingRotation.ts',
+    from: 'this.#isUnread ? this.#run.unreadBook : null',
+    to: 'null as string | null',
+    test: 'test/live/loop/cancel.test.ts',
+    title: 'names the book whose rules cannot be read if no run could follow, and cancels nothing then',
+  },
+  {
+    name: 'a reload that keeps a delisted one of several books is refused',
+    file: 'src/app/run/reloading.ts',
+    from: 'null, readOnce, lastRules());',
+    to: 'null, readOnce);',
+    test: 'test/live/loop/reloadBooks.test.ts',
+    title: 'keeps the other books from no cancel, reload or new recording, and is quoted again when listed: btc_mxn',
+  },
+  {
+    name: 'the preview of a reload shows quotes in a delisted one of several books',
+    file: 'src/app/run/nextQuotes.ts',
+    from: 'if (isRemoved === true) engine',
+    to: 'if (isRemoved === true && symbol === undefined) engine',
+    test: 'test/live/loop/reloadBooks.test.ts',
+    title: 'keeps the other books from no cancel, reload or new recording, and is quoted again when listed: btc_mxn',
   },
   {
     name: 'a fill counts in two books with one base currency',

@@ -428,6 +428,7 @@ export class BotProcess {
       time: () => rotation.run.time(),
       config: () => this.#config,
       run: () => this.#journal.run,
+      lastRules: () => rotation.run.lastRules,
       tradesOfRun: ({ symbol, tick, lot }) => {
         const wanted = { instrument: { symbol, tick, lot }, since: -Infinity, run: this.#journal.run + 1, runsMax: 1 };
         const recordings = recordingsSource(this.#config.state.dir);

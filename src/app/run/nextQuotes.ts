@@ -50,6 +50,8 @@ export type PreviewedStops = Pick<BookEngine, 'haltedBecause' | 'reducingBecause
 /** Book of the next configuration, with the data that its preview needs. */
 export type PreviewedBook = {
   readonly rules: Rules;
+  /** Whether the exchange no longer lists the book. Default: `false`. */
+  readonly isRemoved?: boolean;
   /** The same book of the running engine; `null` if that engine does not have the book. */
   readonly running: BookEngine | null;
   /** Reference price; `null` without one, or if it has live sources. */
@@ -124,12 +126,13 @@ export function nextPreviews(
     }),
   );
   engine.step({ kind: 'open orders', at, startedAt: at, complete: true, orders: foreign });
-  for (const { rules: own, running: book, reference, added } of books) {
+  for (const { rules: own, isRemoved, running: book, reference, added } of books) {
     const symbol = named(own);
     if (reference !== null) engine.step({ ...reference, ...symbol });
     for (const event of book?.sourceEvents(at) ?? []) engine.step({ ...event, ...symbol });
     const shown = book === null ? added?.book : bookShown(book, at);
     if (shown) engine.step({ kind: 'book', ...symbol, at, startedAt: null, book: shown });
+    if (isRemoved === true) engine.step({ kind: 'book removed', ...symbol, at });
     const stops = book ?? added;
     if (!stops) continue;
     const { reducingBecause, pausedBecause, haltedBecause } = stops;

@@ -26,7 +26,7 @@ import {
   type Millis,
   type VenueClient,
 } from '../../core/index.ts';
-import { readOnce, readRules, valueOrCannotStart } from '../../live/loop/opening.ts';
+import { readOnce, readRulesOfBooks, valueOrCannotStart, type RulesOfBooks } from '../../live/loop/opening.ts';
 import type { Reloaded } from '../../live/loop/recordingRotation.ts';
 import type { Log } from '../../live/log.ts';
 import { bookLatchIn, type BookLatch } from '../../live/safety/bookLatch.ts';
@@ -83,6 +83,8 @@ export type ReloadHost = {
   readonly config: () => Config;
   /** Number of the current run. */
   readonly run: () => number;
+  /** Last known rules of the books of the current run. */
+  readonly lastRules: () => RulesOfBooks;
   /** Resolves to the complete trades of a book in the current run; `null` if there are none. Default: none. */
   readonly tradesOfRun?: (instrument: Rules['instrument']) => Promise<CompleteTrades | null>;
   /**
@@ -315,17 +317,17 @@ export class Reloading {
    * @throws UsageError if a book would not quote, or if trading would halt immediately.
    */
   async #quotes(next: Config, changes: readonly ConfigChange[], hidden: readonly string[]): Promise<readonly string[]> {
-    const { client, engine, time, tradesOfRun } = this.#host;
+    const { client, engine, lastRules, time, tradesOfRun } = this.#host;
     const configs = booksOf(next);
     const found: (Omit<PreviewedBook, 'running'> & { readonly trades: CompleteTrades | null })[] = [];
     for (const config of configs) {
-      const rules = await readRules(client, config.book, readOnce);
+      const { rules, removed } = await readRulesOfBooks(client, [config.book], null, readOnce, lastRules());
       const reference = await this.#reference(config, rules);
       const quoted = engine().books.find(({ symbol }) => symbol === config.book);
       // A run has complete trades of a book only if its strategy needs a history.
       const trades = (quoted?.historyMs ?? 0) > 0 ? ((await tradesOfRun?.(rules.instrument)) ?? null) : null;
       found.push({
-        ...{ rules, reference, trades },
+        ...{ rules, reference, trades, isRemoved: removed?.includes(config.book) === true },
         ...(quoted === undefined ? { added: await this.#added(config, rules) } : {}),
       });
     }

@@ -6,7 +6,7 @@ import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { presenceCertificate } from '../../../src/app/compliance/presence.ts';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { replay } from '../../../src/app/inspect/replayCheck.ts';
-import { money, moneyOf, textOfMoney, type WireReply } from '../../../src/core/index.ts';
+import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import { lineOf, type RecordedEvent } from '../../../src/live/recording/recording.ts';
 import { readRecording, recordingName, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { runsOf } from '../../many.ts';
@@ -58,13 +58,6 @@ const placements = ({ arrived }: Running): number =>
   arrived.filter(({ method, target }) => method === 'POST' && target === '/api/v3/orders').length;
 
 const RULES_REJECTION = { success: false, error: { code: '0405', message: 'Incorrect price' } };
-
-/** Answer of the exchange to a request for its books, without one of them. */
-function withoutBook(world: World, left: string): WireReply {
-  const books = world.other().get<{ book: string }[]>('GET', '/api/v3/available_books');
-  const payload = books.filter(({ book }) => book !== left);
-  return { status: 200, headers: {}, body: JSON.stringify({ success: true, payload }) };
-}
 
 describe('one bot with three books', () => {
   test('quotes each, books every fill to the last digit, leaves no order, and its recording replays', async () => {
@@ -264,28 +257,6 @@ describe('one bot with three books', () => {
       for (const { price } of own) expect(Number(price) / Number(quoted.price), book).toBeCloseTo(1, 0);
     }
     await running.stop();
-    world.end();
-  });
-
-  test('continues its run while a book is not listed, and changes the run when it is listed again', async () => {
-    const world = worldOf(9, { journal: { rollHours: 0.02 } }, 'desk');
-    let isDelisted = false;
-    const running = await started(world, {
-      fate: ({ target }) =>
-        isDelisted && target.includes('available_books') ? { instead: withoutBook(world, 'eth_mxn') } : 'arrives',
-    });
-    await world.clock.advance(MINUTE);
-    isDelisted = true;
-    await world.clock.advance(5 * MINUTE);
-    expect(running.log.filter(({ text }) => text.includes('no longer lists eth_mxn')).length).toBeGreaterThan(0);
-    expect(running.log.filter(({ text }) => text.startsWith('eth_mxn: not quoting')).length).toBeGreaterThan(0);
-    expect(recordingsIn(world.stateDir)).toHaveLength(1);
-    expect(quotedBooks(world)).toEqual(['btc_mxn', 'btc_usd']);
-    isDelisted = false;
-    await world.clock.advance(2 * MINUTE);
-    expect(recordingsIn(world.stateDir).length).toBeGreaterThan(1);
-    expect(quotedBooks(world)).toEqual(BOOKS.toSorted());
-    expect((await running.stop()).summary.ledgerMatches).toBe(true);
     world.end();
   });
 

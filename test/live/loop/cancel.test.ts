@@ -46,6 +46,23 @@ describe('puntas cancel', () => {
     world.end();
   });
 
+  test('names the book whose rules cannot be read if no run could follow, and cancels nothing then', async () => {
+    const world = worldOf(183);
+    let isLost = false;
+    const bot = await started(world, {
+      fate: ({ target }) => (isLost && target.includes('available_books') ? 'lost' : 'arrives'),
+    });
+    await world.clock.advance(20 * SECOND);
+    isLost = true;
+    const { end } = await cancel(world);
+    expect([end.end, end.lines[0]]).toEqual([
+      'refused',
+      'nothing was canceled: the next run could not start within 120 s, because the rules of btc_mxn could not be read',
+    ]);
+    await bot.stop();
+    world.end();
+  });
+
   test('waits for no good moment: it goes at once while an order is unknown, and says what is not verified', async () => {
     const world = worldOf(182);
     let isLost = false;

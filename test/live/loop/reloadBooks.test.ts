@@ -89,7 +89,7 @@ function withoutBook(world: World, left: string): WireReply {
 
 describe('a book that the exchange no longer lists', () => {
   test.each(['btc_mxn', 'eth_mxn'])(
-    'does not keep the other books from a cancel or from new recordings, and is quoted again when listed: %s',
+    'keeps the other books from no cancel, reload or new recording, and is quoted again when listed: %s',
     async symbol => {
       let isDelisted = false;
       const desk = new Desk(9);
@@ -107,6 +107,11 @@ describe('a book that the exchange no longer lists', () => {
       const others = ALL.filter(each => each !== symbol).toSorted();
       const areQuoted = (symbols: readonly string[]) =>
         advanceUntil(clock, SECOND, () => desk.quoted().join() === symbols.join());
+      for (const text of [`no longer lists ${symbol}`, `${symbol}: not quoting: book is not traded any more`])
+        expect(bot.running.log.filter(line => line.text.includes(text)).length, text).toBeGreaterThan(0);
+      const placed = () =>
+        bot.running.arrived.filter(({ method, body }) => method === 'POST' && String(body).includes(symbol)).length;
+      const placedBefore = placed();
       const before = recordingsIn(stateDir).at(-1)!.run;
       await clock.advance(4 * MINUTE);
       expect(recordingsIn(stateDir).at(-1)!.run).toBeGreaterThan(before);
@@ -117,6 +122,12 @@ describe('a book that the exchange no longer lists', () => {
       await advanceUntil(clock, SECOND, () => box.answered()?.id === 'c-1');
       expect(box.answered()).toMatchObject({ end: 'gone' });
       await areQuoted(others);
+      bot.change({ log: { level: 'debug' }, limits: { ordersMax: 9 } });
+      const answer = await bot.ask();
+      expect(answer.end, answer.lines.join('; ')).toBe('taken');
+      expect(answer.lines).toContain('  then: none, book is not traded any more');
+      await areQuoted(others);
+      expect(placed()).toBe(placedBefore);
       isDelisted = false;
       await areQuoted(ALL.toSorted());
       await bot.end();
