@@ -1724,6 +1724,14 @@ export const EDITS: readonly Edit[] = [
     title: 'keeps the other books from no cancel, reload or new recording, and is quoted again when listed: btc_mxn',
   },
   {
+    name: 'a recording grows for ever while the rules of one of several books cannot be read',
+    file: 'src/live/loop/recordingRotation.ts',
+    from: 'isTooLong ? this.#run.lastRules : null',
+    to: 'null',
+    test: 'test/live/loop/recordingRotation.test.ts',
+    title: 'gives way at twice its size although the rules of its book cannot be read, and the next one quotes',
+  },
+  {
     name: 'a fill counts in two books with one base currency',
     file: 'src/core/engine/accountState.ts',
     from: 'else if (book.major !== traded?.major) book.moved(booked, at);',

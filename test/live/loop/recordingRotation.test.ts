@@ -79,6 +79,22 @@ describe('a run that lasts', () => {
     world.end();
   });
 
+  test('gives way at twice its size although the rules of its book cannot be read, and the next one quotes', async () => {
+    const world = worldOf(82, { journal: { keepMb: 0.1 } });
+    let isLost = false;
+    const bot = await started(world, {
+      ...streamOf(world),
+      fate: ({ target }) => (isLost && target.includes('available_books') ? 'lost' : 'arrives'),
+    });
+    isLost = true;
+    const { run } = recordingsIn(world.stateDir).at(-1)!;
+    await advanceUntil(world.clock, SECOND, () => recordingsIn(world.stateDir).at(-1)!.run > run);
+    for (const { bytes } of recordingsIn(world.stateDir)) expect(bytes).toBeLessThan(100_000 / 3);
+    await advanceUntil(world.clock, SECOND, () => oursIn(world).length > 0);
+    expect((await bot.stop()).summary).toMatchObject({ openOrdersLeft: 0, ledgerMatches: true });
+    world.end();
+  });
+
   test('goes on while the exchange cannot be reached, and gives way when it can', async () => {
     const world = worldOf(83, { journal: { rollHours: 0.03 } });
     let fate: Fate = 'arrives';
