@@ -3,7 +3,7 @@
  * caveats.
  */
 import { counted } from '../../src/core/index.ts';
-import { isClosed, wideHoursText } from '../../src/tape/index.ts';
+import { gapMs, isClosed, wideHoursText } from '../../src/tape/index.ts';
 import { durationText, minuteText, sumText } from '../../src/pages/index.ts';
 import { AFTER_SECONDS } from '../collect/collect.ts';
 import { excludesZero } from './interval.ts';
@@ -196,8 +196,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
   // Routes without recordings are already listed with the flaws of the recording, so they are not repeated.
   const listed: readonly string[] = tape.dirt.map(({ done }) => done);
   const unsimulated = noRoutes.filter(line => !listed.includes(line));
-  const secondsOf = (gaps: typeof tape.gaps): number => gaps.reduce((sum, gap) => sum + (gap.to - gap.from) / 1000, 0);
-  const gapSeconds = secondsOf(tape.gaps.filter(gap => !isClosed(gap)));
+  const gapSeconds = gapMs(tape.gaps.filter(gap => !isClosed(gap))) / 1000;
   const closed = tape.gaps.filter(isClosed);
   const pessimistic = models.find(({ model }) => model === 'pessimistic');
   const same = pessimistic !== undefined && main.model === 'expected' && haveSameFills(pessimistic, main);
@@ -220,7 +219,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
     ...unsimulated.map(line => `Not simulated: ${line}.`),
     ...(closed.length > 0
       ? [
-          `The market was closed for ${durationText(secondsOf(closed))}, ${closed[0]!.why}; this time is excluded from the results.`,
+          `The market was closed for ${durationText(gapMs(closed) / 1000)}, ${closed[0]!.why}; this time is excluded from the results.`,
         ]
       : []),
     ...(gapSeconds > 0 ? [`The recording has gaps of ${durationText(gapSeconds)}.`] : []),

@@ -1,6 +1,6 @@
 /** Market of a recording from a maker's view: spread, trades, volatility, and the profit of each execution's maker. */
 import { Markouts, opposite, subgridsFor, twoScaleVariance, type Millis } from '../../src/core/index.ts';
-import { walk, type Tape } from '../../src/tape/index.ts';
+import { gapMs, gapsWithin, walk, type Tape } from '../../src/tape/index.ts';
 
 /**
  * Seconds after an execution at which its maker's profit is measured. The first horizon uses the mid price just before
@@ -43,9 +43,9 @@ export function marketSeen(tape: Tape, onShare?: (share: number) => void): Marke
   walk(tape, seen, onShare);
   const start = columns.at[0] ?? 0;
   const end = columns.at[columns.length - 1] ?? 0;
-  const missing = gaps.map(({ from, to }) => Math.max(0, Math.min(to, end) - Math.max(from, start)));
-  const missingMs = missing.reduce((sum, ms) => sum + ms, 0);
-  return seen.end((end - start - missingMs) / 1_000, { count: gaps.length, seconds: missingMs / 1_000 });
+  const missing = gapsWithin(gaps, start, end);
+  const missingMs = gapMs(missing);
+  return seen.end((end - start - missingMs) / 1_000, { count: missing.length, seconds: missingMs / 1_000 });
 }
 
 /** Accumulator of the measurements during one walk through a tape. */

@@ -2,6 +2,7 @@
 export * from './model/tape.ts';
 export { RecordedBook, RecordedSide } from './model/recordedBook.ts';
 export { booksIn, isStoredTape, openTape } from './format/open.ts';
+export { gapMs, gapsWithin } from './model/gaps.ts';
 export { isClosed, sessionOf } from './model/session.ts';
 export { SpreadHours, wideHoursOf, wideHoursText } from './analysis/spreadHours.ts';
 export type { WideHours } from './analysis/spreadHours.ts';

@@ -1,11 +1,23 @@
 /** Any window of a stored tape, by every reader: its rows are those of the whole between the bounds, after the book as it was at `from`. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { amount, instrumentOf, price } from '../../src/core/index.ts';
-import { exportTape, KIND, loadStoredTape, openStoredTape, SIDE, TapeWriter } from '../../src/tape/index.ts';
+import {
+  exportTape,
+  KIND,
+  loadStoredTape,
+  openStoredTape,
+  SIDE,
+  TapeWriter,
+  type Gap,
+  type StoredTape,
+} from '../../src/tape/index.ts';
+import { bookFolder, dayFolder, partitions, ROWS_FILE } from '../../src/tape/format/dayFiles.ts';
+import { FrameFile, TAG } from '../../src/tape/format/frames.ts';
+import { gapMs, gapsWithin } from '../../src/tape/model/gaps.ts';
 import { TapeSnapshot } from '../../src/tape/model/tapeSnapshot.ts';
 import { plainColumns, plainRows, RULES, START } from './storedRows.ts';
 import { runsOf } from '../many.ts';
@@ -29,7 +41,15 @@ type Row = typeof marketRow extends fc.Arbitrary<infer T> ? T : never;
 function written(rows: readonly Row[], blockRows: number, isClosed: boolean): string {
   const folder = mkdtempSync(join(dir, 'tape-'));
   const tape = new TapeWriter({ dir: folder, rules: RULES, source: 'a test', blockRows });
-  let at = START + 3 * HOUR;
+  append(tape, rows, START + 3 * HOUR);
+  tape.flush();
+  if (isClosed) tape.close();
+  return folder;
+}
+
+/** Writes rows, the first one its step after `start`. */
+function append(tape: TapeWriter, rows: readonly Row[], start: number): void {
+  let at = start;
   for (const one of rows) {
     at += one.step;
     if (one.kind === KIND.clear) tape.clear(at, at);
@@ -37,9 +57,78 @@ function written(rows: readonly Row[], blockRows: number, isClosed: boolean): st
     else if (one.kind === KIND.trade) tape.trade(at, at, one.side, price(one.price), amount(one.amount), one.id);
     else tape.order(one.kind, at, at, one.side, price(one.price), amount(one.amount), one.id);
   }
-  tape.flush();
-  if (isClosed) tape.close();
-  return folder;
+}
+
+const partsOfTape = fc.array(
+  fc.record({
+    rows: fc.array(
+      fc.record({ row: marketRow, hours: fc.nat(7) }).map(({ row, hours }) => ({ ...row, step: hours * HOUR })),
+      { maxLength: 12 },
+    ),
+    gap: fc.option(fc.record({ ago: fc.nat(30), length: fc.integer({ min: 1, max: 30 }) })),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+type Part = typeof partsOfTape extends fc.Arbitrary<readonly (infer T)[]> ? T : never;
+
+/** A level of its own price, some hours after the previous row. */
+const levelAfter = (hours: number, i: number): Row => ({
+  ...{ kind: KIND.level, side: SIDE.buy, step: hours * HOUR, price: 1 + i, amount: 1, id: 1 },
+});
+
+/** A closed tape whose parts each end with a gap that began some hours before its last row and ends before the next part. */
+function writtenInParts(
+  parts: readonly Part[],
+  blockRows: number,
+): { readonly folder: string; readonly gaps: readonly Gap[] } {
+  const folder = mkdtempSync(join(dir, 'tape-'));
+  const tape = new TapeWriter({ dir: folder, rules: RULES, source: 'a test', blockRows });
+  const gaps: Gap[] = [];
+  tape.clear(START, START);
+  let start = START;
+  for (const { rows, gap } of parts) {
+    append(tape, rows, start);
+    start = tape.lastAt;
+    if (gap === null) continue;
+    const from = Math.max(START, tape.lastAt - gap.ago * HOUR);
+    const to = from + gap.length * HOUR;
+    gaps.push({ from, to, why: 'a gap' });
+    tape.gap(gaps.at(-1)!);
+    start = Math.max(start, to);
+  }
+  tape.close();
+  return { folder, gaps };
+}
+
+/** Half past each hour of a tape. */
+const hoursOf = ({ from, to }: StoredTape): readonly number[] =>
+  Array.from({ length: Math.floor((to - from) / HOUR) }, (_, i) => from + i * HOUR + HOUR / 2);
+const isIn = (gaps: readonly Gap[], at: number): boolean => gaps.some(gap => gap.from < at && at < gap.to);
+
+/** The rows of the book at a time. */
+function bookAt(rows: readonly (readonly number[])[], time: number): readonly (readonly number[])[] {
+  const book = new TapeSnapshot();
+  for (const [kind, side, at, , ticks, lots, id] of rows) if (at! <= time) book.apply(kind!, side!, ticks!, lots!, id!);
+  return plainColumns(book.rows(0)).sort();
+}
+
+/** Damages a byte of a frame: of a block of rows, of a snapshot or of the end of a day. */
+function damage(
+  folder: string,
+  frame: number,
+  byte: number,
+  tags: readonly string[] = [TAG.rows, TAG.snapshot, TAG.end],
+): void {
+  const places = partitions(bookFolder(folder, RULES.book), 'day=').flatMap(day => {
+    const file = new FrameFile(join(dayFolder(folder, RULES.book, day), ROWS_FILE));
+    const { frames } = file.frames(false);
+    file.close();
+    return frames.filter(({ tag }) => tags.includes(tag)).map(({ at, length }) => ({ path: file.path, at, length }));
+  });
+  const { path, at, length } = places[frame % places.length]!;
+  const bytes = readFileSync(path);
+  bytes[at + (byte % (16 + length))]! ^= 0x10;
+  writeFileSync(path, bytes);
 }
 
 /** The rows of a window by definition, from all rows of the tape. */
@@ -87,41 +176,46 @@ describe('any window of a stored tape', () => {
     );
   });
 
-  test('has the gaps that reach into it and no others, wherever they begin and end', () => {
+  test('has the gaps that reach into it and no others, however late they are recorded and wherever rows are in them', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.record({ after: fc.nat(4), length: fc.integer({ min: 1, max: 4 }) }), {
-          minLength: 1,
-          maxLength: 6,
-        }),
-        // Often the first hours of the second day.
-        fc.oneof(fc.nat(30), fc.integer({ min: 24, max: 27 })),
-        fc.nat(10),
-        (drawn, start, length) => {
-          const folder = mkdtempSync(join(dir, 'tape-'));
-          const tape = new TapeWriter({ dir: folder, rules: RULES, source: 'a test' });
-          tape.clear(START, START);
-          let at = START;
-          const gaps = drawn.map(({ after, length }) => {
-            const from = at + after * HOUR;
-            at = from + length * HOUR;
-            return { from, to: at, why: `silent until ${at}` };
-          });
-          for (const gap of gaps) tape.gap(gap);
-          tape.clear(START + 40 * HOUR, START + 40 * HOUR);
-          tape.close();
+        partsOfTape,
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: -10, max: 100 }),
+        fc.integer({ min: 0, max: 30 }),
+        (parts, blockRows, start, length) => {
+          const { folder, gaps } = writtenInParts(parts, blockRows);
+          const whole = openStoredTape(folder);
+          const hours = hoursOf(whole).filter(hour => isIn(gaps, hour));
+          expect(hoursOf(whole).filter(hour => isIn(whole.gaps, hour))).toEqual(hours);
+          // The gaps are disjoint, so that their length is that of the hours in them.
+          expect(gapMs(gapsWithin(whole.gaps, whole.from, whole.to))).toBe(HOUR * hours.length);
           const [from, to] = [START + start * HOUR, START + (start + length) * HOUR];
-          const isDay = openStoredTape(folder).days.some(
-            ({ day }) => Date.parse(day) + DAY > from && Date.parse(day) <= to,
-          );
-          if (!isDay) return;
+          if (from > whole.to || to < whole.from) return;
           expect(openStoredTape(folder, { from, to }).gaps).toEqual(
-            gaps.filter(gap => gap.to > from && gap.from <= to),
+            whole.gaps.filter(gap => gap.to > from && gap.from <= to),
           );
         },
       ),
-      runsOf(100, 30),
+      runsOf(300, 60),
     );
+  });
+
+  test('has a gap that is recorded days after it begins and ends after the window', () => {
+    const gap = { from: START + 22 * HOUR, to: START + 50 * HOUR, why: 'a gap' };
+    const { folder } = writtenInParts([{ rows: [23, 5, 20, 2].map(levelAfter), gap: { ago: 28, length: 28 } }], 10);
+    expect(openStoredTape(folder).gaps).toEqual([gap]);
+    expect(openStoredTape(folder, { to: START + 23 * HOUR }).gaps).toEqual([gap]);
+    expect(openStoredTape(folder, { from: START + 26 * HOUR, to: START + 30 * HOUR }).gaps).toEqual([gap]);
+  });
+
+  test('counts the time of overlapping gaps once', () => {
+    const parts = [
+      { rows: [10].map(levelAfter), gap: { ago: 6, length: 4 } },
+      { rows: [1].map(levelAfter), gap: { ago: 8, length: 7 } },
+    ];
+    const { folder } = writtenInParts(parts, 10);
+    expect(openStoredTape(folder).gaps).toEqual([{ from: START + 3 * HOUR, to: START + 10 * HOUR, why: 'a gap' }]);
   });
 
   test('that begins behind the last row of a day has the book as it was left, and none of its rows', () => {
@@ -177,4 +271,84 @@ test('a window tells each change of rules within it that no replay applies, and 
     count: 1,
     done: 'a replay keeps the rules of its start',
   });
+});
+
+describe('a tape with a damaged block that is skipped', () => {
+  /** Checks the book and the gaps of a damaged tape, and of some of its windows, against the tape before the damage. */
+  const expectSound = (folder: string, frame: number, byte: number, windowHour = 0): void => {
+    const sound = openStoredTape(folder);
+    const rows = plainRows(sound);
+    damage(folder, frame, byte);
+    const whole = openStoredTape(folder, { damaged: 'skip' });
+    const wholeRows = plainRows(whole);
+    for (const hour of hoursOf(sound).filter(hour => hour >= whole.from && hour <= whole.to)) {
+      const expectBook = ({ gaps }: StoredTape, found: typeof rows): void => {
+        if (isIn(sound.gaps, hour)) expect([hour, isIn(gaps, hour)]).toEqual([hour, true]);
+        if (!isIn(gaps, hour)) expect([hour, bookAt(found, hour)]).toEqual([hour, bookAt(rows, hour)]);
+      };
+      expectBook(whole, wholeRows);
+      if (new Date(hour).getUTCHours() !== windowHour) continue;
+      const window = openStoredTape(folder, { from: hour, damaged: 'skip' });
+      expectBook(window, plainRows(window));
+    }
+  };
+
+  test('has the book of the sound tape outside its gaps and no gap less, as a whole and in each window', () => {
+    fc.assert(
+      fc.property(
+        partsOfTape,
+        fc.integer({ min: 1, max: 4 }),
+        fc.nat(),
+        fc.nat(),
+        fc.nat(23),
+        (parts, blockRows, frame, byte, hour) => {
+          // A second day, so that the damage never loses all rows.
+          const { folder } = writtenInParts([{ rows: [levelAfter(25, 0)], gap: null }, ...parts], blockRows);
+          expectSound(folder, frame, byte, hour);
+        },
+      ),
+      runsOf(300, 60),
+    );
+  });
+
+  const parts = [
+    { rows: [20].map(levelAfter), gap: { ago: 0, length: 10 } },
+    { rows: [0].map(levelAfter), gap: null },
+  ];
+  const window = { from: START + 26 * HOUR };
+
+  test('on the day before a window leaves the window its gaps', () => {
+    const { folder, gaps } = writtenInParts(parts, 10);
+    // The header of the first block of rows.
+    damage(folder, 0, 5, [TAG.rows]);
+    expect(openStoredTape(folder, { ...window, damaged: 'skip' }).gaps).toEqual(gaps);
+    expect(openStoredTape(folder, window).gaps).toEqual(gaps);
+  });
+
+  test('that makes the day before a window unreadable is a gap of all its time', () => {
+    const { folder } = writtenInParts(parts, 10);
+    damage(folder, 0, 5, [TAG.head]);
+    expect(openStoredTape(folder, window).gaps).toEqual([
+      { from: START, to: START + 30 * HOUR, why: 'day 2026-11-21 cannot be read; a gap' },
+    ]);
+  });
+
+  test('that makes the gaps of another day unreadable is a flaw of a window', () => {
+    const { folder } = writtenInParts([{ rows: [50].map(levelAfter), gap: { ago: 30, length: 10 } }], 10);
+    damage(folder, 0, 20, [TAG.gap]);
+    const { gaps, flaws } = openStoredTape(folder, { to: START + 23 * HOUR });
+    expect(gaps).toEqual([]);
+    expect(flaws).toEqual([expect.objectContaining({ count: 1, done: 'gaps that they record may be missing' })]);
+  });
+
+  for (const [where, frame] of [
+    ['at the end', 1],
+    ['at the start', 4],
+  ] as const)
+    test(`${where} of a day has the book of the next block and a gap before it`, () => {
+      // One row per block; the second day has a snapshot after 16 blocks.
+      const hours = [23, 2, ...Array.from({ length: 16 }, () => 0), 1];
+      const { folder } = writtenInParts([{ rows: hours.map(levelAfter), gap: null }], 1);
+      expectSound(folder, frame, 50);
+    });
 });

@@ -16,7 +16,7 @@ import {
 import { embeddedFeesOf, marketModelOf, type Config } from '../../../src/config.ts';
 import { moneyOf, textOfMoney, type Instrument, type Money, textOfError } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
-import type { DataFlaw, Tape } from '../../../src/tape/index.ts';
+import { gapsWithin, type DataFlaw, type Tape } from '../../../src/tape/index.ts';
 import type { Latencies, ModelJob } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
 import type { FittedFile } from '../../../src/wiring/fitted/fittedFile.ts';
@@ -128,7 +128,10 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     strategy: config.strategy.name,
     major: instrument.major,
     minor: instrument.minor,
-    tape: { source, hash, dirt: [...flaws, ...replayedFlaws(reports), ...untested], gaps },
+    tape: {
+      ...{ source, hash, dirt: [...flaws, ...replayedFlaws(reports), ...untested] },
+      gaps: gapsWithin(gaps, span.from, span.to),
+    },
     ...(others.length > 0 && { reference: others }),
     ...(hedge !== null && { hedge: hedgeTapeReport(hedge) }),
     ...(noReference !== null && { noReference }),

@@ -382,7 +382,7 @@ async function runTape(
   return {
     ...{ name, source, book: instrument.symbol, major: instrument.major, minor: instrument.minor, hash: market.hash },
     dirt: [...flaws, ...replayedFlaws(reports.flat())],
-    gaps: tradedGaps(all, from),
+    gaps: tradedGaps(all, from, span.to),
     tapeFrom: new Date(span.from).toISOString(),
     from: new Date(from).toISOString(),
     to: new Date(span.to).toISOString(),

@@ -222,7 +222,7 @@ function comparedTape(
   const from = new Date(since).toISOString();
   return {
     ...{ name, source, book: recordedBook(given), major: report.major, minor: report.minor, hash, dirt },
-    gaps: tradedGaps(gaps, since),
+    gaps: tradedGaps(gaps, since, until),
     tapeFrom: report.warmUpFrom ?? from,
     from,
     to: new Date(until).toISOString(),

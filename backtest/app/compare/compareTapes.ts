@@ -7,6 +7,8 @@ import { basename, dirname, join } from 'node:path';
 import { textOfError } from '../../../src/core/index.ts';
 import {
   booksIn,
+  gapMs,
+  gapsWithin,
   isStoredTape,
   isTimeFolder,
   KIND,
@@ -92,11 +94,11 @@ async function opened(
 export const recordedBook = (given: Tape | OpenedTape): string =>
   'options' in given ? given.tape.book : given.instrument.symbol;
 
-/** Returns the number and the length of gaps in the traded time, which starts at `from`. */
-export const tradedGaps = (gaps: readonly Gap[], from: number): ComparedTape['gaps'] => ({
-  count: gaps.filter(gap => gap.to > from).length,
-  seconds: gaps.reduce((sum, gap) => sum + Math.max(0, gap.to - Math.max(gap.from, from)), 0) / 1000,
-});
+/** Returns the number and the length of gaps in the traded time. */
+export function tradedGaps(gaps: readonly Gap[], from: number, to: number): ComparedTape['gaps'] {
+  const traded = gapsWithin(gaps, from, to);
+  return { count: traded.length, seconds: gapMs(traded) / 1000 };
+}
 
 /** Returns the reason why the recording cannot be replayed; `null` if it can be replayed. */
 export function missingForReplay(given: Tape | OpenedTape): string | null {

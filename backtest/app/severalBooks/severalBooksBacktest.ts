@@ -12,7 +12,7 @@ import {
 } from '../../index.ts';
 import { booksOf, booksText, externalReferenceOf, flowMarketOf, symbolsOf, type Config } from '../../../src/config.ts';
 import { money, moneyOf, textOfMoney, textOfError } from '../../../src/core/index.ts';
-import { loadStoredTape, type Tape } from '../../../src/tape/index.ts';
+import { gapsWithin, loadStoredTape, type Tape } from '../../../src/tape/index.ts';
 import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { replayedFlaws, simulatedAccountOf } from '../backtest/backtest.ts';
@@ -104,7 +104,7 @@ export async function backtestSeveralBooks(options: SeveralBooksOptions): Promis
     together,
     books: books.map((one, i) =>
       reportOfBook(options, one, markets[i]!, tapes[i]!, {
-        ...{ runs: runs.map(({ reports }) => reports[i]!), references: references[i]!, from: span.from },
+        ...{ runs: runs.map(({ reports }) => reports[i]!), references: references[i]!, ...span },
       }),
     ),
     hash: hashOver(together.map(({ hash }) => hash)),
@@ -140,7 +140,13 @@ function reportOfBook(
     runs,
     references,
     from,
-  }: { readonly runs: SeveralBooksRun['reports']; readonly references: ReferenceTapes; readonly from: number },
+    to,
+  }: {
+    readonly runs: SeveralBooksRun['reports'];
+    readonly references: ReferenceTapes;
+    readonly from: number;
+    readonly to: number;
+  },
 ): BacktestReport {
   const { source, flaws } = 'options' in tape ? tape.tape : tape;
   const noReference = missingReference(config, references, 'backtest this book alone, with');
@@ -149,7 +155,7 @@ function reportOfBook(
     strategy: config.strategy.name,
     major: instrument.major,
     minor: instrument.minor,
-    tape: { source, hash, dirt: [...flaws, ...replayedFlaws(runs)], gaps: gapsOf(tape) },
+    tape: { source, hash, dirt: [...flaws, ...replayedFlaws(runs)], gaps: gapsWithin(gapsOf(tape), from, to) },
     ...(references.size > 0 && {
       reference: [...references].map(([book, { source: of }]) => ({ book, source: of })),
     }),

@@ -185,10 +185,12 @@ function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Ste
 
 /**
  * Whether `day` continues `before`, so that the opening snapshots of `day` repeat a known book. `before` must be
- * closed, and `day` must name `before` as the previous day.
+ * closed with all its last rows, and `day` must name `before` as the previous day and have its first rows.
  */
 export function continuesDay(before: ScannedDay | undefined, day: ScannedDay): boolean {
-  return before?.closed === true && day.head.previous === before.day;
+  return (
+    before?.closed === true && before.lostEnd === null && day.lostStart === null && day.head.previous === before.day
+  );
 }
 
 /** Returns the snapshots at the start of the blocks. */

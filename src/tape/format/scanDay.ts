@@ -35,6 +35,9 @@ export type ScannedDay = {
   readonly from: Millis;
   readonly to: Millis;
   readonly closed: boolean;
+  /** Reason why the first rows of the day, or the last ones, were lost; `null` if they were read. */
+  readonly lostStart: string | null;
+  readonly lostEnd: string | null;
   /** Number of levels per side in the book snapshots of the day; `null` if the writer did not record the number. */
   readonly seenDepth: number | null;
   /** Hash of all rows of the day, as recorded by the writer; `null` if not recorded. */
@@ -85,6 +88,43 @@ export function copiedTail(folder: string): Uint8Array | null {
   }
 }
 
+/**
+ * Returns the gaps that a day records, without reading its rows. Some may be of other days, because a gap is recorded
+ * when its end is known. Damaged parts of the file become a flaw.
+ */
+export function recordedGaps(folder: string): Pick<ScannedDay, 'gaps' | 'flaws'> {
+  const path = join(folder, ROWS_FILE);
+  const gaps: Gap[] = [];
+  let unread = 0;
+  try {
+    const file = new FrameFile(path);
+    try {
+      const { frames, damaged } = file.frames(false);
+      unread = damaged.length;
+      for (const frame of frames) {
+        const gap = frame.tag === TAG.gap ? gapIn(file, frame) : undefined;
+        if (gap) gaps.push(gap);
+        else if (gap === null) unread++;
+      }
+    } finally {
+      file.close();
+    }
+  } catch {
+    unread++;
+  }
+  const what = `unreadable parts of ${path}`;
+  return { gaps, flaws: unread === 0 ? [] : [{ what, count: unread, done: 'gaps that they record may be missing' }] };
+}
+
+/** Returns the gap of a frame; `null` if it cannot be read. */
+function gapIn(file: FrameFile, frame: Frame): Gap | null {
+  try {
+    return gapOf(file.json(frame) as Readonly<Record<string, unknown>>);
+  } catch {
+    return null;
+  }
+}
+
 class DayScan {
   readonly #expected: Expected;
   #head: Head | null = null;
@@ -96,6 +136,7 @@ class DayScan {
   #hash: string | null = null;
   #seenDepth: number | null = null;
   #lost: string | null = null;
+  #lostStart: string | null = null;
   readonly #blocks: ScannedBlock[] = [];
   readonly #rules: { at: Millis; rules: BookRules }[] = [];
   readonly #gaps: Gap[] = [];
@@ -170,8 +211,10 @@ class DayScan {
     if (from < this.#to) throw new Error(`${where} are earlier than the previous row; the tape is not in time order`);
     const start = startOfDay(this.#expected.day);
     if (!(from >= start && to < start + 86_400_000)) throw new Error(`${where} are not of ${this.#expected.day}`);
-    if (this.#lost !== null && Number.isFinite(this.#to))
-      this.#gaps.push({ from: this.#to, to: from, why: this.#lost });
+    if (this.#lost !== null) {
+      if (Number.isFinite(this.#to)) this.#gaps.push({ from: this.#to, to: from, why: this.#lost });
+      else this.#lostStart = this.#lost;
+    }
     const afterLoss = this.#lost !== null || (isSnapshot && this.#blocks.at(-1)?.afterLoss === true);
     this.#blocks.push({
       ...summary,
@@ -213,7 +256,7 @@ class DayScan {
     if (this.#lost !== null && Number.isFinite(this.#to)) {
       this.#gaps.push({ from: this.#to, to: startOfDay(this.#head.day) + 86_400_000, why: this.#lost });
     }
-    const whole = this.#closed && this.#next === this.#rows;
+    const whole = this.#closed && this.#lost === null && this.#next === this.#rows;
     return {
       day: this.#head.day,
       head: this.#head,
@@ -222,6 +265,8 @@ class DayScan {
       from: this.#blocks.find(block => !block.isSnapshot)?.from ?? Infinity,
       to: this.#to,
       closed: this.#closed,
+      lostStart: this.#lostStart,
+      lostEnd: this.#lost,
       seenDepth: this.#closed ? this.#seenDepth : null,
       hash: whole ? this.#hash : null,
       blocks: this.#blocks,

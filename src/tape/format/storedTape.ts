@@ -15,7 +15,8 @@ import { blocksToRead, continuesDay, type TapeChunk } from './chunkReader.ts';
 import { ContentHash } from './contentHash.ts';
 import { depthOfDay } from './dayDepth.ts';
 import { bookFolder, partitions, plainRules, sameRules, startOfDay } from './dayFiles.ts';
-import { scanDay, type ScannedDay } from './scanDay.ts';
+import { recordedGaps, scanDay, type ScannedDay } from './scanDay.ts';
+import { mergedGaps } from '../model/gaps.ts';
 import { KIND, TapeBuilder, type DataFlaw, type Gap, type Kind, type Tape } from '../model/tape.ts';
 import { BLOCK_ROWS } from './rowsCodec.ts';
 import { sessionOf, spanInSession, type MarketSession } from '../model/session.ts';
@@ -148,17 +149,18 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}, sca
       );
     }
   }
-  const [before] = from === -Infinity ? [] : dayBefore(known, wanted[0]!, scan);
-  const isNeeded = before !== undefined && first.from > from && continuesDay(before, first);
+  const earlier = from === -Infinity ? [] : known.slice(0, known.indexOf(wanted[0]!));
+  const { before, gaps: untilFirst } = dayBefore(earlier, first, scan);
+  const isNeeded = before !== null && first.from > from && continuesDay(before, first);
   const read = isNeeded && before.head.lot === first.head.lot ? [before, ...days] : days;
   const stated = first.head.depth ?? Infinity;
   const missing = missingBetween(days);
-  // A gap is stored on the day of its beginning and may reach into the next one.
-  const scannedBefore = before === undefined ? [] : [before];
-  const untilFirst = missingBetween([...scannedBefore.filter(day => day.rows > 0), first]);
-  const gaps = [...[...scannedBefore, ...scanned].flatMap(day => day.gaps), ...untilFirst.gaps, ...missing.gaps]
-    .filter(gap => gap.to > from && gap.from <= to)
-    .sort((a, b) => a.from - b.from);
+  // A gap is recorded when its end is known, so that any day may have gaps of the requested time.
+  const others = known
+    .filter(day => !wanted.includes(day))
+    .map(day => (kept.has(day) ? { gaps: kept.get(day)!.gaps, flaws: [] } : recordedGaps(join(folder, `day=${day}`))));
+  const recorded = [...scanned, ...others].flatMap(day => day.gaps);
+  const gaps = mergedGaps([...recorded, ...untilFirst, ...missing.gaps]).filter(gap => gap.to > from && gap.from <= to);
   const rules = rulesOf(days);
   const blocks = blocksToRead(read, { from, to, micros: false });
   const session = options.session === undefined ? null : sessionOf(options.session);
@@ -180,7 +182,11 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}, sca
     bytes: days.reduce((sum, day) => sum + day.bytes, 0),
     ...bounds,
     gaps: told,
-    flaws: summed([...days.flatMap(day => day.flaws), ...missing.flaws, ...ignoredChanges(rules, bounds)]),
+    flaws: summed([
+      ...[...days, ...others].flatMap(day => day.flaws),
+      ...missing.flaws,
+      ...ignoredChanges(rules, bounds),
+    ]),
     depth: Math.min(
       ...days.map(day => (day.head.depth === null ? Infinity : (depthOfDay(folder, day) ?? Infinity))),
       stated,
@@ -217,21 +223,31 @@ function* chunksInSession(
 }
 
 /**
- * Returns the stored day before `day`; an empty list if there is none. Its gaps may reach into `day`, and its book is
- * valid until the first row of a day that continues it.
+ * Returns the last of the `earlier` days that has rows, and the gaps between it and the day `first`. The book of that
+ * day is valid until the first row of a day that continues it. If the day cannot be read, all its time is a gap.
  */
 function dayBefore(
-  all: readonly string[],
-  day: string,
-  scan: (day: string, skip: boolean) => ScannedDay,
-): readonly ScannedDay[] {
-  const name = all[all.indexOf(day) - 1];
-  if (name === undefined) return [];
+  earlier: readonly string[],
+  first: ScannedDay,
+  scan: (day: string, skip?: boolean) => ScannedDay,
+): { readonly before: ScannedDay | null; readonly gaps: readonly Gap[] } {
+  for (const day of earlier.toReversed()) {
+    const before = readable(() => scan(day)) ?? readable(() => scan(day, true));
+    if (before === null) {
+      const gap = { from: startOfDay(day), to: first.from, why: `day ${day} cannot be read` };
+      return { before, gaps: [gap] };
+    }
+    if (before.rows > 0) return { before, gaps: missingBetween([before, first]).gaps };
+  }
+  return { before: null, gaps: [] };
+}
+
+/** Returns the day that `scan` reads; `null` if it throws. */
+function readable(scan: () => ScannedDay): ScannedDay | null {
   try {
-    return [scan(name, false)];
+    return scan();
   } catch {
-    // An unreadable day before the requested time is not an error. The book is then known only from the first row on.
-    return [];
+    return null;
   }
 }
 
@@ -262,9 +278,10 @@ function missingBetween(days: readonly ScannedDay[]): {
     if (!next) return;
     if (continuesDay(day, next)) return;
     const { previous } = next.head;
-    if (previous === day.day)
-      gaps.push({ from: day.to, to: next.from, why: `the recording of day ${day.day} was not finished` });
-    else {
+    if (previous === day.day) {
+      const why = day.lostEnd ?? next.lostStart ?? `the recording of day ${day.day} was not finished`;
+      gaps.push({ from: day.to, to: next.from, why });
+    } else {
       const why = previous === null ? `${next.day} was recorded again` : `day ${previous} is missing`;
       gaps.push({ from: day.to, to: next.from, why });
       flaws.push({

@@ -2,7 +2,7 @@
 import { amount, price } from '../../core/index.ts';
 import { SeenDepth } from '../model/seenDepth.ts';
 import { tapeRules } from '../model/tapeRules.ts';
-import { KIND, TapeBuilder, type Columns, type Gap, type SideCode, type Tape } from '../model/tape.ts';
+import { KIND, TapeBuilder, type Columns, type SideCode, type Tape } from '../model/tape.ts';
 import { importRecording, type Recording } from './recording.ts';
 
 /**
@@ -12,7 +12,6 @@ import { importRecording, type Recording } from './recording.ts';
  */
 export async function collectTape(recording: Recording, onBytes?: (count: number) => void): Promise<Tape> {
   const builder = new TapeBuilder();
-  const gaps: Gap[] = [];
   const seen = new SeenDepth();
   const append = ({ length, kind, side, at, local, ...of }: Columns): void => {
     for (let row = 0; row < length; row++) {
@@ -27,8 +26,8 @@ export async function collectTape(recording: Recording, onBytes?: (count: number
         builder.order(what, time, received, code, ticks, lots, id);
     }
   };
-  const sink = { append, gap: (gap: Gap) => void gaps.push(gap) };
-  const { dirt: flaws } = await importRecording(recording, sink, onBytes);
+  const sink = { append, gap: () => undefined };
+  const { dirt: flaws, gaps } = await importRecording(recording, sink, onBytes);
   const { instrument, source, quotesOnly } = recording;
   const depth = recording.depth === Infinity ? Infinity : Math.min(recording.depth, seen.levels ?? Infinity);
   const { rules } = recording.rules

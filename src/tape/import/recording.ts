@@ -2,7 +2,8 @@
 import { statSync } from 'node:fs';
 import { counted, type BookRules, type DecimalText, type Instrument, type Millis } from '../../core/index.ts';
 import { Inspection } from '../analysis/inspection.ts';
-import { mergedGaps, openParts, type MarketSession } from '../model/session.ts';
+import { mergedGaps } from '../model/gaps.ts';
+import { openParts, type MarketSession } from '../model/session.ts';
 import { SessionRows } from '../model/sessionRows.ts';
 import { KIND, type Columns, type DataFlaw, type Gap } from '../model/tape.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
@@ -162,7 +163,7 @@ export async function importRecording(
   out.flush();
   const { symbol: book, tick, lot } = instrument;
   return {
-    ...{ source, format, book, tick, lot, rows: out.rows, trades, skipped, from, to, gaps: gaps.told },
+    ...{ source, format, book, tick, lot, rows: out.rows, trades, skipped, from, to, gaps: mergedGaps(gaps.told) },
     ...{
       dirt: findings.flaws,
       notes: [...notes, ...(hours === null ? [] : [leftOut(hours.left, recording.session!)])],

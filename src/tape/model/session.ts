@@ -148,17 +148,3 @@ export function spanInSession(
 /** Returns the parts of a gap inside the session. */
 export const openParts = ({ from, to, why }: Gap, session: MarketSession): readonly Gap[] =>
   openHours(session, from, to).map(([start, end]) => ({ from: start, to: end, why }));
-
-/** Sorts gaps by time and merges overlapping gaps, with all their reasons. */
-export function mergedGaps(gaps: readonly Gap[]): readonly Gap[] {
-  const merged: Gap[] = [];
-  for (const gap of [...gaps].sort((a, b) => a.from - b.from)) {
-    const last = merged.at(-1);
-    if (last === undefined || gap.from >= last.to) merged.push(gap);
-    else {
-      const why = last.why.split('; ').includes(gap.why) ? last.why : `${last.why}; ${gap.why}`;
-      merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, gap.to), why };
-    }
-  }
-  return merged;
-}

@@ -119,6 +119,23 @@ describe('a backtest of several books', () => {
   });
 });
 
+test('the gaps of a report are inside the traded time', async () => {
+  const from = btc.columns.at[0]!;
+  const [since, until] = [from + 20_000, from + 40_000];
+  const gaps = [
+    { from, to: from + 10_000, why: 'before' },
+    { from: from + 15_000, to: from + 25_000, why: 'over the start' },
+    { from: from + 35_000, to: from + 45_000, why: 'over the end' },
+  ];
+  const report = await backtestSeveralBooks(
+    options({ tapes: [{ ...btc, gaps }, eth], models: ['expected'], time: { since, until } }),
+  );
+  expect(report.books[0]!.tape.gaps).toEqual([
+    { from: since, to: since + 5_000, why: 'over the start' },
+    { from: until - 5_000, to: until, why: 'over the end' },
+  ]);
+});
+
 test('even shares of an account add up to no more than the account', () => {
   const shares = evenShares(config, BALANCES);
   expect(shares.map(({ balances }) => balances)).toEqual([

@@ -31,12 +31,12 @@ const MIXED = configOf('sandbox', [
 ]);
 
 const constant = (ms: number) => ({ kind: 'constant', ms }) as const;
-const run = (config: Config, reference: ReadonlyMap<string, Tape> = new Map()) =>
+const run = (config: Config, reference: ReadonlyMap<string, Tape> = new Map(), tape = TAPE) =>
   backtest({
     config,
     configText: '',
     version: '0',
-    tape: TAPE,
+    tape,
     seed: 1,
     flowSeconds: 0,
     flowDrift: 0,
@@ -78,6 +78,13 @@ describe.each([
     expect(report.models[0]!.uptime.bid).toBeLessThan(0.65);
     expect(report.models[0]!.missing[0]!.reason).toContain('the reference is stale');
   });
+});
+
+test('a report counts the time of a gap only up to the end of the recording', async () => {
+  const to = TAPE.columns.at.at(-1)!;
+  const gap = { from: to - 60_000, to: to + 3_600_000, why: 'a test' };
+  const report = await run(configOf('sandbox'), new Map(), { ...TAPE, gaps: [gap] });
+  expect(report.tape.gaps).toEqual([{ ...gap, to }]);
 });
 
 test('a recording without the reference of its configuration is the same with the switch and without: nobody reads it', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { recordFlow } from '../../../../backtest/index.ts';
-import { findTapes } from '../../../../backtest/app/compare/compareTapes.ts';
+import { findTapes, tradedGaps } from '../../../../backtest/app/compare/compareTapes.ts';
 import { TapeWriter } from '../../../../src/tape/index.ts';
 import { NO_PROGRESS } from '../../../app/noProgress.ts';
 
@@ -35,4 +35,14 @@ test('stored tapes are one each, also where their names could be hours of one re
   const { found, leftOut } = await findTapes([dir], NO_PROGRESS);
   expect(leftOut).toEqual([]);
   expect(found.map(({ path }) => path)).toEqual(['1', '2', '2026-01-03'].map(name => join(dir, name)));
+});
+
+test('gaps count only inside the traded time', () => {
+  const gaps = [
+    { from: 0, to: 2_000, why: 'before' },
+    { from: 3_000, to: 5_000, why: 'over the start' },
+    { from: 8_000, to: 12_000, why: 'over the end' },
+    { from: 13_000, to: 14_000, why: 'after' },
+  ];
+  expect(tradedGaps(gaps, 4_000, 10_000)).toEqual({ count: 2, seconds: 3 });
 });
