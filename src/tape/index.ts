@@ -14,6 +14,7 @@ export { isTimeFolder } from './import/bookFiles.ts';
 export { bytesToRead, importRecording } from './import/recording.ts';
 export type { ImportReport, Recording, RecordingSink, TapeEnd } from './import/recording.ts';
 export { RowBuffer } from './import/rows.ts';
+export { Silence } from './import/silence.ts';
 export type { Chunk } from './import/rows.ts';
 export { calibrationOf } from './analysis/calibration.ts';
 export type { Calibration } from './analysis/calibration.ts';

@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KIND, openTape, RecordedBook } from '../../src/tape/index.ts';
-import { testInMany } from '../many.ts';
+import { KIND, openTape, RecordedBook, type Tape } from '../../src/tape/index.ts';
+import { runsOf, testInMany } from '../many.ts';
 import { itOnRecording, withFolder } from './folder.ts';
 
 type Level = readonly [string, string];
@@ -16,18 +17,67 @@ const snapshot = (at: number, id: number, bid: string) =>
 const diff = (at: number, of: object, bid: string, s = 'BTCUSDT') =>
   `${NANOS(at)} ${JSON.stringify({ stream: 'x@depth', data: { e: 'depthUpdate', E: at, s, b: [[bid, '2']], a: [], ...of } })}`;
 const T = 1_700_000_000_000;
+const wholeBook = (at: number, id: number, bids: ReadonlyMap<number, number>) => {
+  const levels = [...bids].filter(([, lots]) => lots > 0).map(([tick, lots]) => [`${tick}.00`, `${lots}`]);
+  return `${NANOS(at)} ${JSON.stringify({ lastUpdateId: id, bids: levels, asks: [['200.01', '1']] })}`;
+};
+const levelsAt = ({ columns }: Tape, at: number) => {
+  const book = new RecordedBook(columns);
+  for (let row = 0; row < columns.length && columns.at[row]! <= at; row++) book.apply(row);
+  return Array.from({ length: book.bids.length }, (_, i) => [book.bids.priceAt(i), book.bids.amountAt(i)]);
+};
 
 describe('Binance', () => {
-  it('USD-M diffs follow each other by pu: only one that is missing is a gap', async () => {
+  it('USD-M diffs follow each other by pu: only one that is missing is a gap, up to the next snapshot', async () => {
     const lines = [
       snapshot(T, 100, '100.00'),
       diff(T + 1, { U: 90, u: 110, pu: 80 }, '101.00'),
       diff(T + 2, { U: 150, u: 160, pu: 110 }, '102.00'),
       diff(T + 3, { U: 190, u: 200, pu: 180 }, '103.00'),
+      diff(T + 4, { U: 205, u: 210, pu: 200 }, '104.00'),
+      snapshot(T + 5, 212, '105.00'),
+      diff(T + 6, { U: 214, u: 220, pu: 210 }, '106.00'),
+      diff(T + 7, { U: 230, u: 240, pu: 220 }, '107.00'),
     ];
     const { gaps, instrument } = await withFolder({ 'usdm_btcusdt_1.jsonl': lines.join('\n') }, dir => openTape(dir));
     expect(instrument.symbol).toBe('btc_usdt');
-    expect(gaps).toEqual([{ from: T + 2, to: T + 3, why: 'a diff after 160 is missing' }]);
+    expect(gaps).toEqual([{ from: T + 2, to: T + 6, why: 'a diff after 160 is missing' }]);
+  });
+
+  it('with any diff missing, has outside its gaps the book that it has with the diff', async () => {
+    const drawn = fc.record({
+      /** Price and amount of the level that each diff changes. */
+      changes: fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.nat(2)), { minLength: 2, maxLength: 12 }),
+      /** Diffs after which a snapshot of an earlier diff comes. */
+      snapshots: fc.array(fc.tuple(fc.nat(11), fc.nat(3)), { maxLength: 3 }),
+      missing: fc.nat(11),
+      hasPu: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(drawn, async ({ changes, snapshots, missing, hasPu }) => {
+        const bookAfter = (id: number) => new Map(changes.slice(0, id));
+        const lines = changes.flatMap(([tick, lots], i) => {
+          const ids = { U: i + 1, u: i + 1, ...(hasPu && { pu: i }), b: [[`${tick}.00`, `${lots}`]] };
+          const later = snapshots.flatMap(([after, ago]) => (after === i ? [Math.max(0, i + 1 - ago)] : []));
+          return [
+            { i, line: diff(T + i, ids, '1.00') },
+            ...later.map(id => ({ i: null, line: wholeBook(T + i, id, bookAfter(id)) })),
+          ];
+        });
+        const opened = async (kept: readonly { readonly line: string }[]) => {
+          const text = [wholeBook(T, 0, new Map()), ...kept.map(({ line }) => line)].join('\n');
+          return withFolder({ 'usdm_btcusdt_1.jsonl': text }, dir => openTape(dir));
+        };
+        const [whole, less] = [await opened(lines), await opened(lines.filter(({ i }) => i !== missing))];
+        expect(whole.gaps).toEqual([]);
+        for (const at of changes.map((_, i) => T + i + 0.5)) {
+          const isKnown =
+            at < less.columns.at[less.columns.length - 1]! && !less.gaps.some(gap => gap.from < at && at < gap.to);
+          if (isKnown) expect([at, levelsAt(less, at)]).toEqual([at, levelsAt(whole, at)]);
+        }
+      }),
+      runsOf(400, 100),
+    );
   });
 
   it('COIN-M is refused, with the reason', async () => {
@@ -52,6 +102,21 @@ describe('Binance', () => {
     const book = new RecordedBook(columns);
     for (let row = 0; row < columns.length; row++) book.apply(row);
     expect([0, 1, 2].map(i => book.bids.priceAt(i))).toEqual([10_300, 10_200, 10_100]);
+  });
+
+  it('a snapshot older than all diffs since the last one is dropped, because the diffs cannot continue it', async () => {
+    const lines = [
+      snapshot(T, 100, '100.00'),
+      diff(T + 1, { U: 101, u: 110 }, '101.00'),
+      snapshot(T + 2, 110, '101.00'),
+      diff(T + 3, { U: 111, u: 120 }, '102.00'),
+      snapshot(T + 4, 105, '100.00'),
+      diff(T + 5, { U: 121, u: 130 }, '103.00'),
+    ];
+    const tape = await withFolder({ 'spot_btcusdt_1.jsonl': lines.join('\n') }, dir => openTape(dir));
+    expect(tape.gaps).toEqual([]);
+    expect(levelsAt(tape, T + 5).map(([price]) => price)).toEqual([10_300, 10_200, 10_100]);
+    expect(tape.flaws.map(({ what }) => what)).toContain('snapshots older than all kept diffs');
   });
 
   describe('hours 0 and 2 without the one between', () => {

@@ -307,6 +307,18 @@ describe('a recorder of polled levels', () => {
     expect(gapsIn(told)).toEqual(isGap ? [gap] : []);
   });
 
+  test('that stops while no book can be read has a gap up to its last trade', async () => {
+    const { clock, recorder, world, told, readAt } = recording();
+    await clock.advance(4 * POLL + 10);
+    world.book = false;
+    await clock.advance(20 * POLL);
+    const createdAt = clock.now();
+    world.trades = [{ book: RULES.book, tid: '7', createdAt, price: '100', amount: '0.5', makerSide: 'buy' }];
+    await clock.advance(2 * POLL);
+    recorder.stop();
+    expect(gapsIn(told)).toEqual([{ from: readAt.at(-1), to: createdAt, why: 'no book could be read' }]);
+  });
+
   test('names what it could not record: trades without a row, and levels and trades between two ticks', async () => {
     const { clock, recorder, world, log, told, readAt, side } = recording();
     await clock.advance(4 * POLL + 10);

@@ -285,6 +285,26 @@ describe('a recording from the stream', () => {
     for (const { from: begin, to } of tape.gaps) expect(to - begin).toBeLessThan(20 * SECOND);
   });
 
+  test('that stops while only trades can be read has a gap from the break to its last trade', async () => {
+    const world = worldOf(3);
+    let isDown = false;
+    const orderBook: Exchange['orderBook'] = (...asked) =>
+      isDown ? Promise.resolve({ kind: 'unknown', reason: 'by the test' }) : world.client.orderBook(...asked);
+    const { stop } = await world.record({ exchange: { orderBook } });
+    await world.time(30 * SECOND);
+    world.line.cut();
+    isDown = true;
+    const cutAt = world.clock.now();
+    await world.time(120 * SECOND);
+    stop();
+    const { columns, gaps } = tapeIn(world.dir);
+    const to = columns.at[columns.length - 1]!;
+    expect(to - cutAt).toBeGreaterThan(60 * SECOND);
+    expect(gaps).toHaveLength(1);
+    expect(Math.abs(gaps[0]!.from - cutAt)).toBeLessThan(5 * SECOND);
+    expect(gaps[0]!.to).toBe(to);
+  });
+
   test('whatever is lost, cut or garbled on the way, ends with the right book and every trade once', async () => {
     const harm = fc.record({
       after: fc.integer({ min: 1, max: 40 }),

@@ -163,6 +163,22 @@ describe('what a stored tape says beside its rows', () => {
     expect(openStoredTape(dir).rules).toHaveLength(3);
   });
 
+  test('is resumed from the last row of the book, because later trades do not show that the book was known', () => {
+    const isTrade = (i: number) => i > 2;
+    for (const blockRows of [1, 10]) {
+      const folder = mkdtempSync(join(dir, 'resumed-'));
+      const tape = new TapeWriter({ dir: folder, rules: RULES, source: 'a test', blockRows });
+      for (let i = 0; i < 6; i++)
+        if (isTrade(i)) tape.trade(START + i, START + i, SIDE.buy, price(200), amount(1), i);
+        else tape.clear(START + i, START + i);
+      tape.flush();
+      expect(new TapeWriter({ dir: folder, rules: RULES, source: 'a test' }).resumedFrom).toBe(START + 2);
+      tape.trade(START + DAY + 5, START + DAY + 5, SIDE.buy, price(200), amount(1), 9);
+      tape.flush();
+      expect(new TapeWriter({ dir: folder, rules: RULES, source: 'a test' }).resumedFrom).toBe(START + DAY);
+    }
+  });
+
   test('gaps, dirt and what it is of, across days and writers', () => {
     const options = { dir, rules: RULES, lot: '0.0001', source: 'a feed', depth: 20, quotesOnly: true };
     const tape = new TapeWriter(options);

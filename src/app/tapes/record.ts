@@ -193,7 +193,9 @@ function openRecording(
     onBroken,
   };
   if (writer.resumedFrom !== null)
-    log(`${book}: continuing the existing tape, which ends at ${new Date(writer.resumedFrom).toISOString()}`);
+    log(
+      `${book}: continuing the existing tape, whose book is known up to ${new Date(writer.resumedFrom).toISOString()}`,
+    );
   const everyMs = roundMs(books, market);
   // One request returns the rules of all books, so each recorder requests the rules less often.
   const rulesEveryMs = RULES_EVERY_MS * books;

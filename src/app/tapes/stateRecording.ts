@@ -5,7 +5,7 @@ import { textOfError, type EngineEvent, type Instrument } from '../../core/index
 import { lineOf, type LevelChange, type RecordingLine } from '../../live/recording/recording.ts';
 import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRulesOfBooks } from '../../live/replay/replay.ts';
-import { KIND, RowBuffer, SIDE, sideCodeOf, type Chunk, type Recording } from '../../tape/index.ts';
+import { KIND, RowBuffer, SIDE, sideCodeOf, Silence, type Chunk, type Recording } from '../../tape/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 const ROWS_AT_ONCE = 4_096;
@@ -100,11 +100,12 @@ async function* rowsOfRuns(
   dir: string,
   runs: readonly Run[],
   instrument: Instrument,
-  { findings, gap }: Reading,
+  { findings, gap, onEnd }: Reading,
 ): AsyncGenerator<Chunk> {
   const rows = new RowBuffer(findings);
   const reading = { findings, gap };
   let before: number | null = null;
+  const silence = new Silence({ gap, onEnd }, SILENT_MS, 'order book');
   for (const one of runs) {
     const { run, instrument: own } = one;
     const place = `${dir}, run ${run}`;
@@ -133,8 +134,7 @@ async function* rowsOfRuns(
       const { at, isFirst } = told;
       if (before !== null && isFirst && at > before)
         gap({ from: before, to: at, why: `no order book was recorded before run ${run}` });
-      else if (before !== null && at - before > SILENT_MS)
-        gap({ from: before, to: at, why: 'the bot received no order book' });
+      silence.heard(at);
       before = at;
       if (rows.length >= ROWS_AT_ONCE) yield* rows.take();
     }

@@ -5,6 +5,7 @@
 import { existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
+import { KIND, type Columns } from '../model/tape.ts';
 import type { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
 import { headOf, isRules, ROWS_FILE, TAIL_FILE, type Head } from './dayFiles.ts';
@@ -19,6 +20,8 @@ export type RecoveredDay = {
   /** Number of rows after the sealed blocks. */
   readonly pending: number;
   readonly lastAt: Millis;
+  /** Time of the last row of the book; -Infinity if the day has only trades. */
+  readonly bookAt: Millis;
   /** Rules in force at the end of the day. */
   readonly rules: BookRules;
   readonly hash: ContentHash;
@@ -47,7 +50,11 @@ export function recoverDay(
   const path = join(folder, ROWS_FILE);
   let rules = expected.rules;
   let head: Head | null = null;
-  let [sealed, count, lastAt, done] = [0, 0, -Infinity, false];
+  let [sealed, count, lastAt, bookAt, done] = [0, 0, -Infinity, -Infinity, false];
+  const took = (rows: Columns): void => {
+    lastAt = rows.at[rows.length - 1] ?? lastAt;
+    bookAt = rows.at[rows.kind.findLastIndex(kind => kind !== KIND.trade)] ?? bookAt;
+  };
   const scratch = columnBuffers(BLOCK_ROWS);
   eachFrame(path, mended, (file, frame) => {
     done = frame.tag === TAG.end;
@@ -69,7 +76,7 @@ export function recoverDay(
       if (frame.tag === TAG.snapshot) return;
       hash.add(rows);
       sealed += rows.length;
-      lastAt = rows.at[rows.length - 1] ?? lastAt;
+      took(rows);
     }
   });
   const tail = join(folder, TAIL_FILE);
@@ -87,13 +94,14 @@ export function recoverDay(
       }
       stale = false;
       decoder.decode(block, pending, count);
-      snapshot.applyRows(firstRows(pending, rows, count), 0, rows);
+      const added = firstRows(pending, rows, count);
+      snapshot.applyRows(added, 0, rows);
+      took(added);
       count += rows;
-      lastAt = pending.at[count - 1] ?? lastAt;
     });
   }
   if (stale && existsSync(tail)) truncateSync(tail);
-  return { head, sealed, pending: count, lastAt, rules, hash, done, mended };
+  return { head, sealed, pending: count, lastAt, bookAt, rules, hash, done, mended };
 }
 
 function eachFrame(path: string, mended: string[], call: (file: FrameFile, frame: Frame) => void): void {

@@ -64,8 +64,8 @@ export class TapeWriter extends RowSink {
   /** Repairs made on opening, as text for the operator; empty if there were none. */
   readonly mended: readonly string[];
   /**
-   * Time of the last row of an earlier writer; `null` in a new tape. The caller must record the time since this row as
-   * a gap, with `gap`.
+   * Time of the last row of the book of an earlier writer; `null` in a new tape. Later trades do not show that the book
+   * was known. The caller must record the time since this row as a gap, with `gap`.
    */
   readonly resumedFrom: Millis | null;
   readonly #options: TapeWriterOptions;
@@ -106,7 +106,7 @@ export class TapeWriter extends RowSink {
     const expected = { book: options.rules.book, lot: options.lot, rules: this.#rules };
     const found = recoverDay(folder, expected, this.#snapshot, this.#pending);
     this.mended = found.mended;
-    this.resumedFrom = Number.isFinite(found.lastAt) ? found.lastAt : null;
+    this.resumedFrom = Number.isFinite(found.lastAt) ? Math.max(found.bookAt, startOfDay(last)) : null;
     this.#lastAt = found.lastAt;
     if (found.head === null) return;
     const { book } = options.rules;

@@ -3,7 +3,7 @@
  * message per line, or lists of messages.
  */
 import type { Instrument } from '../../core/index.ts';
-import { SIDE, type SideCode } from '../model/tape.ts';
+import { SIDE, type Gap, type SideCode } from '../model/tape.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { WrongFile } from './read/findings.ts';
 import { rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
@@ -94,9 +94,12 @@ class DiffBook {
   #isFirst = false;
   #lastId = 0;
   #lastAt = 0;
+  /** Start of the gap from a missing diff to the next snapshot; `null` if the book is complete. */
+  #lost: Omit<Gap, 'to'> | null = null;
 
   constructor(reading: ImportReading) {
     this.#reading = reading;
+    reading.onEnd(at => this.#endGap(at));
   }
 
   diff(rows: RowBuffer, depth: Depth, local: number): void {
@@ -123,6 +126,14 @@ class DiffBook {
     }
     const kept = this.#waiting;
     const later = kept.filter(({ depth }) => depth.u > snapshot.lastUpdateId);
+    if (
+      this.#synced &&
+      snapshot.lastUpdateId < this.#lastId &&
+      (later[0] === undefined || !continues(later[0].depth, snapshot.lastUpdateId))
+    ) {
+      this.#reading.findings.found('snapshots older than all kept diffs', 'dropped', rows.place);
+      return;
+    }
     const next = later[0] ?? kept.at(-1);
     const at = this.#synced ? this.#lastAt : (next?.depth.E ?? local);
     if (Number.isNaN(at)) {
@@ -139,6 +150,7 @@ class DiffBook {
   #begin(rows: RowBuffer, { bids, asks, lastUpdateId }: Snapshot, at: number, local: number): void {
     rows.clear(at, heardAt(local, at));
     this.#put(rows, at, local, bids, asks);
+    this.#endGap(at);
     this.#synced = true;
     this.#isFirst = true;
     this.#lastId = lastUpdateId;
@@ -163,15 +175,21 @@ class DiffBook {
     this.#lastAt = at;
   }
 
-  #follows({ U, pu }: Depth): boolean {
-    return pu === undefined || this.#isFirst ? U <= this.#lastId + 1 : pu === this.#lastId;
+  #follows(depth: Depth): boolean {
+    return depth.pu === undefined || this.#isFirst ? continues(depth, this.#lastId) : depth.pu === this.#lastId;
   }
 
+  /** Starts a gap if a diff is missing. Levels that the missing diff removed stay in the book until a snapshot. */
   #checkFollows(depth: Depth): void {
     if (this.#follows(depth)) return;
     const missing =
       depth.pu === undefined ? `diffs ${this.#lastId + 1} to ${depth.U - 1} are` : `a diff after ${this.#lastId} is`;
-    this.#reading.gap({ from: this.#lastAt, to: depth.E, why: `${missing} missing` });
+    this.#lost ??= { from: this.#lastAt, why: `${missing} missing` };
+  }
+
+  #endGap(at: number): void {
+    if (this.#lost !== null) this.#reading.gap({ ...this.#lost, to: at });
+    this.#lost = null;
   }
 
   #put(rows: RowBuffer, at: number, local: number, bids: Levels, asks: Levels): void {
@@ -184,6 +202,10 @@ class DiffBook {
         rows.level(at, heardAt(local, at), side, ticksOf(instrument, price), lotsOf(instrument, size));
   }
 }
+
+/** Whether no diff is missing between a snapshot and the first diff after it. The ids of USD-M have holes. */
+const continues = ({ U, pu }: Depth, snapshotId: number): boolean =>
+  pu === undefined ? U <= snapshotId + 1 : pu <= snapshotId;
 
 const heardAt = (local: number, at: number): number => (Number.isNaN(local) ? at : local);
 

@@ -163,6 +163,10 @@ export function bitsoReplies(
 function books(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   let before = { at: Number.NaN, sequence: -1n };
+  const reportSilence = (at: number): void => {
+    if (at - before.at > GAP_MS) reading.gap({ from: before.at, to: at, why: 'no book during the gap' });
+  };
+  reading.onEnd(reportSilence);
   return rowsOfLines(files, reading, (line, _number, rows) => {
     const { reply, local } = receivedIn(line);
     if (reply.kind === 'other') findings.found('replies without market data', 'left out', rows.place);
@@ -184,7 +188,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
     ] as const) {
       for (const [price, lots] of summed(instrument, entries)) rows.push(1, side, at, local ?? at, price, lots, 0);
     }
-    if (at - before.at > GAP_MS) reading.gap({ from: before.at, to: at, why: 'no book during the gap' });
+    reportSilence(at);
     before = { at, sequence: step ?? -1n };
   });
 }

@@ -48,6 +48,13 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
     rows.level(at, at, SIDE.sell, ticksOf(instrument, top.ask[0]), lotsOf(instrument, top.ask[1]));
   };
   let last: { second: number; top: Top } | undefined;
+  /** Reports the time since the last book as a gap if it is too long. Returns whether it is. */
+  const isSilent = (second: number): boolean => {
+    if (last === undefined || second - last.second <= SILENCE_S) return false;
+    reading.gap({ from: last.second * 1000, to: second * 1000, why: 'no book during the gap' });
+    return true;
+  };
+  reading.onEnd(at => isSilent(at / 1000));
   yield* rowsOfLines(files.books, reading, (line, number, rows) => {
     if (number === 1) return expectHeader(line, DEPTH_HEADER);
     const [time, bid, ask] = fields(line, 3);
@@ -59,9 +66,7 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
         'kept; the last row of that time applies',
         rows.place,
       );
-    if (last && second - last.second > SILENCE_S) {
-      reading.gap({ from: last.second * 1000, to: second * 1000, why: 'no book during the gap' });
-    } else if (last) {
+    if (!isSilent(second) && last) {
       for (let s = last.second + 1; s < second; s++) {
         if (!traded.has(s - 1)) continue;
         put(s, last.top, rows);

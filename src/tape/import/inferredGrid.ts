@@ -55,7 +55,7 @@ async function tickIn(
   const { instrument } = finest;
   const finder = new GridFinder();
   const findings = new Findings();
-  const reading = { instrument, findings, gap: () => undefined, bytes: onBytes };
+  const reading = { instrument, findings, gap: () => undefined, onEnd: () => undefined, bytes: onBytes };
   for (const stream of finest.streams(reading)) {
     for await (const { columns } of stream) {
       for (let row = 0; row < columns.length; row++)

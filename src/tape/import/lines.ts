@@ -17,6 +17,8 @@ export type ImportReading = {
   readonly findings: Findings;
   /** Reports a time range with missing data. */
   readonly gap: (gap: Gap) => void;
+  /** Registers a function that reports data missing at the end; it receives the time of the recording's last row. */
+  readonly onEnd: (report: (at: Millis) => void) => void;
   /** Receives the number of bytes read since the last call. */
   readonly bytes: (count: number) => void;
   /** Maximum delay, in ms, of late rows that are sorted into order of time. Default: 0. */

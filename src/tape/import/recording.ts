@@ -109,6 +109,8 @@ export async function importRecording(
   let [from, to]: [Millis | null, Millis | null] = [null, null];
   let here: Place | null = null;
   let bookPlace: Place | null = null;
+  let last = -Infinity;
+  const atEnd: ((at: Millis) => void)[] = [];
   const inspection = new Inspection(recording.fromOrders, (what, done, isBook) => {
     const place = isBook ? bookPlace : here;
     if (place === null || timeOf(place) > since) findings.counted(what, done, textOfPlace(place));
@@ -122,6 +124,7 @@ export async function importRecording(
       if (gap.to > since && end?.gaps.some(({ from, to }) => from <= later.from && to >= later.to) !== true)
         gaps.wait(recording.session ? openParts(later, recording.session) : [later]);
     },
+    onEnd: report => void atEnd.push(report),
     bytes: onBytes,
     sortMs,
   });
@@ -130,6 +133,7 @@ export async function importRecording(
     here = { chunk, row };
     const what = kind[row]!;
     const time = at[row]!;
+    last = time;
     if (recording.depth > 0 && !inspection.take(what, side[row]!, time, price[row]!, amount[row]!, id[row]!)) return;
     if (what !== KIND.trade) bookPlace = here;
     const turn = hours?.row(chunk.columns, row) ?? null;
@@ -159,6 +163,7 @@ export async function importRecording(
   if (hours?.taken === 0) throw new WrongFile(`${source}: no row is inside the session ${recording.session!.text}`);
   if (out.rows + skipped === 0 || (recording.depth > 0 && !inspection.begun))
     throw new WrongFile(`${source}: the recording contains no order book`);
+  for (const report of atEnd) report(last);
   gaps.tell(Infinity);
   out.flush();
   const { symbol: book, tick, lot } = instrument;

@@ -9,13 +9,14 @@ export class Silence {
   #before = Number.NaN;
 
   /**
-   * Creates a gap detector. More than `maxMs` between two times is a gap. `what` names the missing data in the reason
-   * of the gap.
+   * Creates a gap detector. More than `maxMs` between two times, or between the last time and the end of the recording,
+   * is a gap. `what` names the missing data in the reason of the gap.
    */
-  constructor({ gap }: Pick<ImportReading, 'gap'>, maxMs: Millis, what: string) {
+  constructor({ gap, onEnd }: Pick<ImportReading, 'gap' | 'onEnd'>, maxMs: Millis, what: string) {
     this.#gap = gap;
     this.#maxMs = maxMs;
     this.#why = `no ${what} during the gap`;
+    onEnd(at => this.heard(at));
   }
 
   heard(at: Millis): void {

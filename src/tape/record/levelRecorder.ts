@@ -130,6 +130,8 @@ export class LevelRecorder {
     this.#stopped = true;
     for (const timer of this.#timers.values()) timer.stop();
     void this.#market.stop();
+    const gap = this.#gapBefore(this.#isLate());
+    if (gap !== null) this.#outlet.gap({ ...gap, to: this.#outlet.lastAt });
     const flaw = (what: string, count: number): void => {
       if (count > 0) this.#outlet.flaw({ what, count, done: 'left out' });
     };
@@ -159,15 +161,11 @@ export class LevelRecorder {
   #take(book: BookSnapshot): string | null {
     const unfit = damageWithinDepth(book, this.#instrument);
     if (unfit !== null) return unfit;
-    const { clock, pollMs } = this.#options;
+    const { clock } = this.#options;
     const local = clock.now();
-    // A late book is detected by the local clock, because the time in the book may be the time of its last change. In a
-    // quiet market, this change can be long ago.
-    const elapsed = clock.elapsed();
-    const isLate = elapsed - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
-    this.#readElapsed = elapsed;
     const at = Math.max(book.updatedAt, this.#outlet.lastAt);
-    const gap = this.#gapBefore(isLate);
+    const gap = this.#gapBefore(this.#isLate());
+    this.#readElapsed = clock.elapsed();
     if (gap !== null) this.#outlet.gap({ ...gap, to: at });
     this.#lostFrom = this.#lostFrom === null || book === this.#streamed ? null : at;
     this.#tradesLostFrom = null;
@@ -182,6 +180,15 @@ export class LevelRecorder {
     return null;
   }
 
+  /**
+   * Whether the last book is too old. Its age is by the local clock, because the time in the book may be the time of its
+   * last change. In a quiet market, this change can be long ago.
+   */
+  #isLate(): boolean {
+    const { clock, pollMs } = this.#options;
+    return clock.elapsed() - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
+  }
+
   #begin(at: Millis, local: Millis): void {
     for (const side of this.#levels) side.clear();
     this.#outlet.book(KIND.clear, SIDE.unknown, at, local, 0, 0, 0);
@@ -192,7 +199,7 @@ export class LevelRecorder {
     this.#show(SIDE.sell, asks, at, local);
   }
 
-  /** Returns the gap that ends with the book that has just been read; `null` if no data is missing before it. */
+  /** Returns the gap since the last complete data, which a new book or the stop ends; `null` if no data is missing. */
   #gapBefore(isLate: boolean): { readonly from: Millis; readonly why: string } | null {
     if (this.#resumed)
       return this.#readAt === null ? null : { from: this.#readAt, why: 'the recorder was not running' };

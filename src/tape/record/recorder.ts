@@ -145,6 +145,8 @@ export class Recorder {
     this.#stopped = true;
     for (const timer of this.#timers) timer.stop();
     void this.#market.stop();
+    const to = this.#outlet.lastAt;
+    if (this.#gapFrom !== null) this.#outlet.gap({ from: this.#gapFrom, to, why: this.#gapWhy });
     this.#endFlaws();
     this.#outlet.flush(true);
   }

@@ -11,7 +11,7 @@ export type RecorderOptions = {
   readonly rules: BookRules;
   /** Lot of the tape, which does not change with the rules. Default: the lot in `rules`. */
   readonly lot?: DecimalText;
-  /** Exchange time at which an earlier recording of the same tape ended; `null` for a new tape. */
+  /** Exchange time up to which an earlier recording of the same tape had the book; `null` for a new tape. */
   readonly resumedFrom: Millis | null;
   /** Interval in ms between two checks, each of which compares a complete book with the state from the stream. */
   readonly checkEveryMs?: Millis;
