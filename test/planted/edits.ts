@@ -10329,8 +10329,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'tapes: a gap that is recorded after the window is not read',
     file: 'src/tape/format/storedTape.ts',
-    from: 'known.filter(day => !wanted.includes(day))',
-    to: 'known.filter(day => day < wanted[0]!)',
+    from: '.filter(day => !wanted.includes(day))',
+    to: '.filter(day => day < wanted[0]!)',
     test: 'test/tape/window.test.ts',
     title: 'has a gap that is recorded days after it begins and ends after the window',
   },

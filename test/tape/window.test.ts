@@ -233,46 +233,6 @@ describe('any window of a stored tape', () => {
   });
 });
 
-test('a window tells each change of rules within it that no replay applies, and has the rules of its start', () => {
-  const folder = mkdtempSync(join(dir, 'rules-'));
-  const tape = new TapeWriter({ dir: folder, rules: RULES, source: 'a test' });
-  const rowAt = (hour: number) => tape.level(START + hour * HOUR, START, SIDE.buy, price(hour + 1), amount(1));
-  const changes = [
-    { hour: 12, rules: { ...RULES, minimumAmount: '0.001' } },
-    { hour: 24, rules: { ...RULES, minimumAmount: '0.001', maximumValue: '900' } },
-    { hour: 30, rules: RULES },
-  ] as const;
-  for (let hour = 0; hour < 48; hour++) {
-    rowAt(hour);
-    const change = changes.find(one => one.hour === hour);
-    if (change) tape.rulesChanged(change.rules, START + hour * HOUR);
-  }
-  tape.close();
-  for (const [from, to] of [
-    [0, 47],
-    [0, 11],
-    [11, 12],
-    [12, 23],
-    [13, 29],
-    [24, 47],
-    [31, 40],
-  ] as const) {
-    const stored = openStoredTape(folder, { from: START + from * HOUR, to: START + to * HOUR });
-    const within = changes.filter(({ hour }) => hour > from && hour <= to);
-    expect(stored.flaws.map(({ what }) => what.slice(0, 59))).toEqual(
-      within.map(({ hour }) => `the rules of the book changed at ${new Date(START + hour * HOUR).toISOString()} (`),
-    );
-    const { rules, instrument } = loadStoredTape(stored);
-    expect(rules).toEqual(changes.findLast(({ hour }) => hour <= from)?.rules ?? RULES);
-    expect(instrument).toEqual(instrumentOf(rules));
-  }
-  expect(openStoredTape(folder).flaws[0]).toEqual({
-    what: 'the rules of the book changed at 2026-11-21T12:00:00.000Z (minimumAmount 0.00000001 before, 0.001 after)',
-    count: 1,
-    done: 'a replay keeps the rules of its start',
-  });
-});
-
 describe('a tape with a damaged block that is skipped', () => {
   /** Checks the book and the gaps of a damaged tape, and of some of its windows, against the tape before the damage. */
   const expectSound = (folder: string, frame: number, byte: number, windowHour = 0): void => {
@@ -351,4 +311,44 @@ describe('a tape with a damaged block that is skipped', () => {
       const { folder } = writtenInParts([{ rows: hours.map(levelAfter), gap: null }], 1);
       expectSound(folder, frame, 50);
     });
+});
+
+test('a window tells each change of rules within it that no replay applies, and has the rules of its start', () => {
+  const folder = mkdtempSync(join(dir, 'rules-'));
+  const tape = new TapeWriter({ dir: folder, rules: RULES, source: 'a test' });
+  const rowAt = (hour: number) => tape.level(START + hour * HOUR, START, SIDE.buy, price(hour + 1), amount(1));
+  const changes = [
+    { hour: 12, rules: { ...RULES, minimumAmount: '0.001' } },
+    { hour: 24, rules: { ...RULES, minimumAmount: '0.001', maximumValue: '900' } },
+    { hour: 30, rules: RULES },
+  ] as const;
+  for (let hour = 0; hour < 48; hour++) {
+    rowAt(hour);
+    const change = changes.find(one => one.hour === hour);
+    if (change) tape.rulesChanged(change.rules, START + hour * HOUR);
+  }
+  tape.close();
+  for (const [from, to] of [
+    [0, 47],
+    [0, 11],
+    [11, 12],
+    [12, 23],
+    [13, 29],
+    [24, 47],
+    [31, 40],
+  ] as const) {
+    const stored = openStoredTape(folder, { from: START + from * HOUR, to: START + to * HOUR });
+    const within = changes.filter(({ hour }) => hour > from && hour <= to);
+    expect(stored.flaws.map(({ what }) => what.slice(0, 59))).toEqual(
+      within.map(({ hour }) => `the rules of the book changed at ${new Date(START + hour * HOUR).toISOString()} (`),
+    );
+    const { rules, instrument } = loadStoredTape(stored);
+    expect(rules).toEqual(changes.findLast(({ hour }) => hour <= from)?.rules ?? RULES);
+    expect(instrument).toEqual(instrumentOf(rules));
+  }
+  expect(openStoredTape(folder).flaws[0]).toEqual({
+    what: 'the rules of the book changed at 2026-11-21T12:00:00.000Z (minimumAmount 0.00000001 before, 0.001 after)',
+    count: 1,
+    done: 'a replay keeps the rules of its start',
+  });
 });
