@@ -105,6 +105,7 @@ const MANY = [
   'app/promote/tradingDigest',
   'app/remote/remoteControl',
   'app/remote/sendQueue',
+  'app/run/nextQuotes',
   'app/run/runTotals',
   'backtest/app/promote/checkStage',
   'backtest/app/promote/paperEvidence',

@@ -50,7 +50,7 @@ export type AccountBook = JointBook & {
   readonly amount: number;
   /** The book, as the limits by currency need it. */
   readonly exposed: ExposedBook;
-  /** Orders that may still fill and are not being canceled, as the limits over all books see them. */
+  /** Orders that are expected to fill further, as the limits over all books see them. */
   readonly limitedOrders: readonly LimitedOrder[];
   /** Returns the best prices of other traders; `null` if they are unknown or old. */
   quotedPrices(at: Millis): QuotedBook | null;

@@ -26,7 +26,15 @@ import { LivePrice, type LivePriceStatus } from '../marketdata/livePrice.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
 import { lockedByOrders } from '../accounting/foreignLocks.ts';
 import { MarketView } from './marketView.ts';
-import { isInBook, mayLive, Orders, type Ending, type Order, type OrderNews } from '../orders/orders.ts';
+import {
+  isExpectedToFill,
+  isInBook,
+  mayLive,
+  Orders,
+  type Ending,
+  type Order,
+  type OrderNews,
+} from '../orders/orders.ts';
 import { OrderCounts } from '../orders/orderCounts.ts';
 import { PastPrice } from '../risk/pastPrice.ts';
 import { RiskSupervisor } from '../risk/riskSupervisor.ts';
@@ -308,11 +316,10 @@ export class BookEngine implements AccountBook {
     return book;
   }
 
-  /** Orders that may still fill and are not being canceled, as the limits over all books see them. */
+  /** Orders that are expected to fill further, as the limits over all books see them. */
   get limitedOrders(): readonly LimitedOrder[] {
     const { instrument } = this.#rules;
-    const mayFill = this.#orders.live.filter(({ state }) => state !== 'canceling');
-    return mayFill.map(order => ({
+    return this.#orders.live.filter(isExpectedToFill).map(order => ({
       ...{ id: order.id, side: order.side, base: instrument.major, quote: instrument.minor },
       exchanges: exchangedBy(instrument, [order], order.side),
       isCancelable: isInBook(order) && order.takes !== true,
@@ -543,7 +550,7 @@ export class BookEngine implements AccountBook {
    * each order.
    */
   preview(at: Millis): Preview {
-    const halt = this.#isInventoryKnown ? this.#risk.pendingHaltReason : null;
+    const halt = this.#isInventoryKnown ? this.#risk.pendingHaltReason(at) : null;
     const riskContext = this.riskContext(at);
     const refusal = quotingRefusal(riskContext);
     if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);

@@ -631,5 +631,12 @@ export function remaining(order: Order): number {
 /** Whether the order may be in the exchange's book. */
 export const mayLive = (order: Order): boolean => order.state !== 'closed-unsettled' && order.state !== 'done';
 
+/**
+ * Whether the order will probably be filled further if nothing else happens: it may be in the book and no cancel is
+ * pending, or the exchange has reported it as filled and does not list its trades yet.
+ */
+export const isExpectedToFill = ({ state, ending }: Order): boolean =>
+  state === 'closed-unsettled' ? ending === 'filled' : state !== 'canceling' && state !== 'done';
+
 /** Whether an order is known to be in the book, and no cancel is pending. */
 export const isInBook = ({ state }: Pick<Order, 'state'>): boolean => state === 'open' || state === 'partially filled';

@@ -3,7 +3,7 @@
  * named step to the level's `why`, which explains the price.
  */
 import type { NormalizedLevel } from './normalizeQuote.ts';
-import { remaining, type Order } from '../orders/orders.ts';
+import { isExpectedToFill, remaining, type Order } from '../orders/orders.ts';
 import type { ExcessReason, QuotePlan } from './quoteReconciler.ts';
 import type { Level, Quote } from './strategy.ts';
 import type { Amount, Side } from '../model/units.ts';
@@ -88,14 +88,14 @@ export function planWithoutExcess(plan: QuotePlan, excess: ReadonlyMap<string, E
 
 /**
  * Restricts a plan to orders that reduce inventory: cancels kept orders that could move inventory past its target,
- * together with the orders of `orders` that may still fill and that the plan neither keeps nor cancels.
+ * together with those of `orders` that are expected to fill and that the plan neither keeps nor cancels.
  */
 export function reducedPlan(plan: QuotePlan, side: Side, position: number, orders: readonly Order[]): QuotePlan {
   const planned = new Set([...plan.keep, ...plan.cancel].map(({ order }) => order.id));
   let left = closableLots(side, position);
-  // Orders that are being canceled do not count: their end would bring back the order that is canceled for them.
+  // Canceled orders do not count: their end would bring back the order that is canceled for them.
   for (const order of orders)
-    if (order.side === side && order.state !== 'canceling' && !planned.has(order.id)) left -= remaining(order);
+    if (order.side === side && isExpectedToFill(order) && !planned.has(order.id)) left -= remaining(order);
   const keep: { order: QuotePlan['keep'][number]['order']; level: NormalizedLevel }[] = [];
   const cancel = plan.cancel.map(one =>
     left <= 0 && one.reason === 'level not wanted' ? { ...one, reason: 'reduce only' as const } : one,

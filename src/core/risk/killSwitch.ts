@@ -85,8 +85,12 @@ export class KillSwitch {
    * between the earlier run and this one; `null` if it is not known yet.
    */
   breach(profit: Money | null, at: Millis): HaltReason | null {
-    const loss = profit === null ? null : this.#loss(profit, at);
-    if (loss !== null) return loss;
+    if (profit !== null) {
+      [this.#peak, this.#dayStart] = this.#measuredFrom(profit, at);
+      this.#day = Math.floor(at / DAY_MS);
+      const loss = this.lossBeyond(profit, at);
+      if (loss !== null) return loss;
+    }
     for (const { name, max, ms, events } of this.#windows) {
       if (events.isFull && !(at - events.oldest > ms)) return `${name}: more than ${max} in ${ms / MINUTE_MS} min`;
     }
@@ -94,20 +98,26 @@ export class KillSwitch {
   }
 
   /** Returns the reason if a loss exceeds its limit; otherwise `null`. Day losses are per UTC day. */
-  #loss(profit: Money, at: Millis): HaltReason | null {
-    const day = Math.floor(at / DAY_MS);
-    // A clock that was set back starts no new day: the loss so far counts in the day that it shows now.
-    if (day > this.#day || this.#dayStart === null) this.#dayStart = profit;
-    this.#day = day;
-    if (this.#peak === null || profit > this.#peak) this.#peak = profit;
+  lossBeyond(profit: Money, at: Millis): HaltReason | null {
+    const [peak, dayStart] = this.#measuredFrom(profit, at);
     const { drawdownMax, dayLossMax } = this.limits;
-    if (!(this.#peak - profit <= drawdownMax)) {
-      return `drawdown: profit fell ${textOfMoney((this.#peak - profit) as Money)} from its highest, the limit is ${textOfMoney(drawdownMax)}`;
+    if (!(peak - profit <= drawdownMax)) {
+      return `drawdown: profit fell ${textOfMoney((peak - profit) as Money)} from its highest, the limit is ${textOfMoney(drawdownMax)}`;
     }
-    if (!(this.#dayStart - profit <= dayLossMax)) {
-      return `loss: ${textOfMoney((this.#dayStart - profit) as Money)} lost since the start of the UTC day, the limit is ${textOfMoney(dayLossMax)}`;
+    if (!(dayStart - profit <= dayLossMax)) {
+      return `loss: ${textOfMoney((dayStart - profit) as Money)} lost since the start of the UTC day, the limit is ${textOfMoney(dayLossMax)}`;
     }
     return null;
+  }
+
+  /** Returns the profits from which losses are measured: the highest, and that at the start of the day. */
+  #measuredFrom(profit: Money, at: Millis): readonly [peak: Money, dayStart: Money] {
+    // A clock that was set back starts no new day: the loss so far counts in the day that it shows now.
+    const isNewDay = Math.floor(at / DAY_MS) > this.#day;
+    return [
+      this.#peak === null || profit > this.#peak ? profit : this.#peak,
+      this.#dayStart === null || isNewDay ? profit : this.#dayStart,
+    ];
   }
 
   /** Returns the number of counted events in the window of each limit. */

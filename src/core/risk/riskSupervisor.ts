@@ -130,9 +130,12 @@ export class RiskSupervisor {
     this.regimes.look(at, depth, refusal, position, limits?.positionMax ?? 0, this.#drawdown());
   }
 
-  /** Reason for a halt that is in effect now, or that inventory causes at the next decision; `null` otherwise. */
-  get pendingHaltReason(): string | null {
-    return this.haltedBecause ?? (this.reducingBecause === null ? this.#beyondLimit() : null);
+  /** Reason for a halt that is in effect now, or that a loss or inventory causes at the next decision; else `null`. */
+  pendingHaltReason(at: Millis): string | null {
+    if (this.haltedBecause !== null) return this.haltedBecause;
+    const profit = this.#inventory.profitForLimits();
+    const loss = profit === null ? null : (this.killSwitch?.lossBeyond(profit, at) ?? null);
+    return loss === null ? (this.reducingBecause === null ? this.#beyondLimit() : null) : this.#named(loss);
   }
 
   #beyondLimit(): HaltReason | null {

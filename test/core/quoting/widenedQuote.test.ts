@@ -103,6 +103,7 @@ describe('a plan that may only reduce', () => {
       side: fc.constantFrom<Side>('buy', 'sell'),
       lots: fc.integer({ min: 1, max: 9 }),
       state: fc.constantFrom<Order['state']>('sending', 'unknown', 'closed-unsettled', 'canceling'),
+      ending: fc.constantFrom<Order['ending']>('filled', 'canceled'),
     }),
     { maxLength: 2 },
   );
@@ -126,12 +127,17 @@ describe('a plan that may only reduce', () => {
             { order: orderOf('moved', side, 5, 0), reason: 'price moved', level: null },
           ] as const;
           const plan: QuotePlan = { place: [], cancel: [unwanted, moved], keep: pairs, wait: [] };
-          const unplanned = drawn.map(({ lots, state, side: of }, i) => ({ ...orderOf(`u-${i}`, of, lots, 0), state }));
+          const unplanned = drawn.map(({ lots, state, side: of, ending }, i) => ({
+            ...orderOf(`u-${i}`, of, lots, 0),
+            ...{ state, ending },
+          }));
           const orders = [...pairs.map(({ order }) => order), gone, moved.order, ...unplanned];
           const reduced = reducedPlan(plan, side, held, orders);
           let left = Math.max(0, side === 'buy' ? -held : held);
           // These orders may fill, too, and the plan does not cancel them.
-          for (const { lots, state, side: of } of drawn) if (of === side && state !== 'canceling') left -= lots;
+          for (const { lots, state, side: of, ending } of drawn)
+            if (of === side && state !== 'canceling' && (state !== 'closed-unsettled' || ending === 'filled'))
+              left -= lots;
           const isClosing = left > 0;
           const stays = pairs.map(({ order }) => {
             const lots = order.amount - order.filled;

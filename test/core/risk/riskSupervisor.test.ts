@@ -62,7 +62,7 @@ describe('a halt', () => {
     risk.halt(T, 'one');
     risk.halt(T + 1, 'another');
     expect(news.map(one => (one.kind === 'halted' ? one.reason : one.to.regime))).toEqual(['halted', 'one']);
-    expect([risk.haltedBecause, risk.pendingHaltReason, risk.regimes.state.since]).toEqual(['one', 'one', T]);
+    expect([risk.haltedBecause, risk.pendingHaltReason(T), risk.regimes.state.since]).toEqual(['one', 'one', T]);
     const [change] = news;
     expect(change).toMatchObject({ kind: 'regime', from: { regime: 'paused', why: 'not ready' }, to: { why: 'one' } });
   });
@@ -71,10 +71,10 @@ describe('a halt', () => {
     const { risk, book, news } = supervised();
     // 110 btc are beyond the limit; a fall of the middle from 20 to 10 loses 1,100 on them.
     book.inventory.mark(40);
-    expect(risk.pendingHaltReason).toBe('position: 110 btc from the target is beyond its limit');
+    expect(risk.pendingHaltReason(T)).toBe('position: 110 btc from the target is beyond its limit');
     risk.resume({ kind: 'resume', at: T });
     expect(risk.check(T + 1)).toBe(false);
-    expect([risk.reducingBecause, risk.pendingHaltReason]).toEqual([
+    expect([risk.reducingBecause, risk.pendingHaltReason(T)]).toEqual([
       'inventory is beyond its limit, and a person has resumed: it is only closed until it is within limits.positionMax',
       null,
     ]);
@@ -88,7 +88,7 @@ describe('a halt', () => {
     const { risk } = supervised({ halts: undefined });
     expect([risk.killSwitch, risk.check(T), risk.haltedBecause]).toEqual([null, false, null]);
     const unlimited = supervised({ limits: null }).risk;
-    expect([unlimited.check(T), unlimited.isWithinLimit, unlimited.pendingHaltReason]).toEqual([false, false, null]);
+    expect([unlimited.check(T), unlimited.isWithinLimit, unlimited.pendingHaltReason(T)]).toEqual([false, false, null]);
   });
 
   it('comes of nothing before the balances are known', () => {
