@@ -2049,6 +2049,15 @@ export const EDITS: readonly Edit[] = [
       'the engine has what is latched after every look, whatever is set, replaced and lifted between two, and says each once',
   },
   {
+    name: 'a pause ends by the time of the engine, which a change of the wall clock does not move',
+    file: 'src/live/safety/pauseWatch.ts',
+    from: 'const now = clock.now();',
+    to: 'const now = time();',
+    test: 'test/live/safety/watches.test.ts',
+    title:
+      'the engine has what is latched after every look, whatever is set, replaced and lifted between two, and says each once',
+  },
+  {
     name: 'one currency of two decides a hedge',
     file: 'src/app/inspect/settleHedge.ts',
     from: 'known.length === legs.length ?',

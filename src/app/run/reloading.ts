@@ -367,7 +367,7 @@ export class Reloading {
       book: shown,
       haltedBecause: reasonOf(latch => latch.read()) ?? haltOfAll(engine(), state.dir),
       reducingBecause: reasonOf(latch => latch.readReduce()),
-      pausedBecause: reasonOf(latch => pauseAt(latch, this.#host.time())),
+      pausedBecause: reasonOf(latch => pauseAt(latch, this.#host.clock.now())),
     };
   }
 

@@ -784,14 +784,14 @@ export class Run {
 
   /** Returns why an order in the books with the given rules must not be sent; `null` if nothing blocks it. */
   #blockedReason(of: readonly RulesReads[], latched = this.#options.state.latch.read()): string | null {
-    const { engine, state } = this.#options;
+    const { clock, engine, state } = this.#options;
     const symbols = symbolsOf(of);
     const books = engine.books.filter(({ symbol }) => symbols.has(symbol));
     const latches = books.flatMap(({ symbol }) => this.#latches.get(symbol) ?? []);
     const halt = latches.reduce<Halt | null>((found, latch) => found ?? latch.read(), latched);
     const areInDoubt = books.some(book => book.isOutdated) || of.some(rules => rules.areInDoubt);
     const now = { halt, latches: [state.latch, ...latches] } as const;
-    return blockedReason(this.#stopping.signal.aborted, books, now, areInDoubt, this.time());
+    return blockedReason(this.#stopping.signal.aborted, books, now, areInDoubt, clock);
   }
 
   /** Writes the intents to disk. Returns `null` if they are durable, otherwise the reason. */

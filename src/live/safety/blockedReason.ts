@@ -1,5 +1,5 @@
 /** Conditions that block an approved order just before it is sent. */
-import type { BookEngine, Millis } from '../../core/index.ts';
+import type { BookEngine, Clock } from '../../core/index.ts';
 import type { Halt, Latch } from './latch.ts';
 import { pauseAt } from './pauseWatch.ts';
 
@@ -19,11 +19,11 @@ export function blockedReason(
   books: readonly Pick<BookEngine, 'haltedBecause' | 'pausedBecause'>[],
   { halt, latches }: LatchedNow,
   areRulesInDoubt: boolean,
-  at: Millis,
+  clock: Pick<Clock, 'now'>,
 ): string | null {
   if (isStopping) return 'the bot is stopping';
   if (halt !== null || books.some(book => book.haltedBecause !== null)) return 'trading is halted';
-  if (books.some(book => book.pausedBecause !== null) || latches.some(latch => pauseAt(latch, at) !== null))
+  if (books.some(book => book.pausedBecause !== null) || latches.some(latch => pauseAt(latch, clock.now()) !== null))
     return 'the operator paused the bot';
   if (latches[0].readHold() !== null) return "the sentinel blocks the bot's quotes";
   return areRulesInDoubt ? 'the rules of the book are being reread' : null;

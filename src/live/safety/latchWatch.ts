@@ -244,14 +244,13 @@ export class LatchWatch {
   }
 
   #watchPauses(books: readonly LatchedBook[]): void {
-    const { log, time } = this.#run;
-    watchPause({ pausedBecause: this.#pause }, this.#latch, time(), event => this.#stepPause(event), log);
+    watchPause({ pausedBecause: this.#pause }, this.#latch, this.#run, event => this.#stepPause(event));
     for (const of of books) {
       const stepOwn = (event: EngineEvent) => {
         of.pause = event.kind === 'pause' ? event.reason : null;
         if (this.#pause === null && !of.isLeaving) of.step(event);
       };
-      watchPause({ pausedBecause: of.pause }, of.latch, time(), stepOwn, of.log);
+      watchPause({ pausedBecause: of.pause }, of.latch, { ...this.#run, log: of.log }, stepOwn);
     }
   }
 

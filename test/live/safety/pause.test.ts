@@ -12,7 +12,7 @@ import { replay } from '../../../src/app/inspect/replayCheck.ts';
 import { lineOf } from '../../../src/live/recording/recording.ts';
 import { readRecording } from '../../../src/live/recording/recordings.ts';
 import { latchIn, type Pause } from '../../../src/live/safety/latch.ts';
-import { pauseAt } from '../../../src/live/safety/pauseWatch.ts';
+import { pauseAt, pauseInForce } from '../../../src/live/safety/pauseWatch.ts';
 import { Folders } from '../states.ts';
 import { started, worldOf, type World } from '../world.ts';
 
@@ -148,6 +148,29 @@ describe('puntas pause', () => {
     expect(actionsIn(world.stateDir).map(entry => (entry.untilMs === undefined ? null : entry.untilMs - from))).toEqual(
       [20 * SECOND, 2 * MINUTE],
     );
+    await bot.stop();
+    isReplayed(world);
+    world.end();
+  });
+
+  test.each([
+    ['back before the pause', -40 * MINUTE, 0],
+    ['ahead during the pause, as by a suspension', 0, 40 * MINUTE],
+  ])('lasts by the clock of the machine, which is set %s', async (_, before, during) => {
+    const world = worldOf(167);
+    const bot = await started(world);
+    await world.clock.advance(20 * SECOND);
+    world.clock.step(before);
+    const untilMs = world.clock.now() + MINUTE;
+    await act(world, { action: 'pause', untilMs });
+    const isInForce = () => pauseInForce(latchIn(world.stateDir), world.stateDir, world.clock.now()) !== null;
+    await world.clock.advance(10 * SECOND);
+    expect([isInForce(), ours(world)]).toEqual([true, 0]);
+    world.clock.step(during);
+    await world.clock.advance(Math.max(0, untilMs - world.clock.now()));
+    expect(isInForce()).toBe(false);
+    await world.clock.advance(10 * SECOND);
+    expect(ours(world)).toBeGreaterThan(0);
     await bot.stop();
     isReplayed(world);
     world.end();

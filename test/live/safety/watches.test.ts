@@ -124,6 +124,8 @@ test('the engine has what is latched after every look, whatever is set, replaced
     }),
     fc.record({ what: fc.constant('pause'), forMs: fc.option(fc.integer({ min: 1, max: 900 }), { nil: null }) }),
     fc.record({ what: fc.constant('passes'), forMs: fc.constantFrom(100, 400, 1_000) }),
+    // The machine's clock is set, or runs on while the process is suspended.
+    fc.record({ what: fc.constant('the wall clock is set'), forMs: fc.constantFrom(-1_000, -300, 300, 1_000) }),
     fc.record({ what: fc.constant('places') }),
     fc.record({ what: fc.constant('resume in the look'), calls: fc.nat({ max: 6 }) }),
   );
@@ -135,8 +137,10 @@ test('the engine has what is latched after every look, whatever is set, replaced
       const { engine } = toy;
       const { log } = memoryLog();
       const events: EngineEvent[] = [];
+      let aheadMs = 0;
+      const wall = () => toy.now + aheadMs;
       const run = {
-        clock: new VirtualClock(),
+        clock: { now: wall } as Clock,
         log,
         time: () => toy.now,
         step: (event: EngineEvent) => {
@@ -171,8 +175,9 @@ test('the engine has what is latched after every look, whatever is set, replaced
           }
           if (what === 'no pause') files.pause = null;
           if (what === 'pause' && 'forMs' in each)
-            files.pause = pause(`pause ${++n}`, each.forMs === null ? null : toy.now + each.forMs);
+            files.pause = pause(`pause ${++n}`, each.forMs === null ? null : wall() + each.forMs);
           if (what === 'passes' && 'forMs' in each) toy.now += Number(each.forMs);
+          if (what === 'the wall clock is set' && 'forMs' in each) aheadMs += Number(each.forMs);
           if (what === 'resume in the look' && 'calls' in each)
             resumes = { calls: each.calls, act: () => files.lift() };
           if (what === 'the disk is full') files.takes = false;
@@ -202,7 +207,7 @@ test('the engine has what is latched after every look, whatever is set, replaced
         // A state that the engine found by itself is on disk as soon as the disk takes it, unless a resume is ending it.
         if (!isHalf && (files.takes || files.reduce !== null))
           expect(engine.book.reducingBecause === null).toBe(files.reduce === null);
-        const holds = files.pause !== null && !(files.pause.until !== null && files.pause.until <= toy.now);
+        const holds = files.pause !== null && !(files.pause.until !== null && files.pause.until <= wall());
         expect(engine.book.pausedBecause).toBe(holds ? pauseText(files.pause!) : null);
         // An expired pause is away as soon as the disk takes it.
         if (files.takes) expect(files.pause === null || holds).toBe(true);
@@ -225,6 +230,15 @@ test('the engine has what is latched after every look, whatever is set, replaced
       numRuns: 40,
       examples: [
         [[[{ what: 'reduce' }], [{ what: 'half a resume' }]]],
+        [
+          [
+            [
+              { what: 'the wall clock is set', forMs: -1_000 },
+              { what: 'pause', forMs: 500 },
+            ],
+          ],
+        ],
+        [[[{ what: 'pause', forMs: 500 }], [{ what: 'the wall clock is set', forMs: 1_000 }]]],
         [[[{ what: 'halt' }], [{ what: 'resume' }, { what: 'halt' }]]],
         [[[{ what: 'halt' }], [{ what: 'resume' }, { what: 'reduce' }, { what: 'half a resume' }]]],
       ],
@@ -330,7 +344,7 @@ describe('a pause', () => {
     const { events, step } = heard();
     const { log, lines } = memoryLog();
     const watched = (before: string | null, at: number) =>
-      watchPause({ pausedBecause: before }, files.latch, at, step, log);
+      watchPause({ pausedBecause: before }, files.latch, { clock: { now: () => at }, time: () => at, log }, step);
     const until = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
     files.pause = { ...pause('lunch', until), who: 'ana' };
     const text = 'lunch (until 2026-01-02T03:04:05Z)';
@@ -387,7 +401,7 @@ describe('an order that was approved', () => {
       doubt?: boolean;
     };
     const now = { halt: latched, latches: [{ ...none, ...latch }, own] } as const;
-    expect(blockedReason(isStopping, [free, engine], now, doubt, AT)).toBe(reason);
+    expect(blockedReason(isStopping, [free, engine], now, doubt, { now: () => AT })).toBe(reason);
   });
 });
 
