@@ -557,15 +557,34 @@ export const EDITS: readonly Edit[] = [
     from: 'money(locked > held ? locked - held : 0n)',
     to: 'money(locked - held)',
     test: 'test/core/accounting/foreignLocks.test.ts',
-    title: 'is what is locked less what is left of our own live orders, and never below nothing',
+    title:
+      'is what is locked less our own orders, also those that end before the answer is applied, and never below nothing',
+  },
+  {
+    name: 'what filled while the balances were read is locked by others',
+    file: 'src/core/accounting/foreignLocks.ts',
+    from: 'const lots = orders.lotsInBookSince(order, startedAt);',
+    to: 'const lots = orders.lotsInBookSince(order, Infinity);',
+    test: 'test/core/accounting/foreignLocks.test.ts',
+    title:
+      'is what is locked less our own orders, also those that end before the answer is applied, and never below nothing',
+  },
+  {
+    name: 'the bot loses the funds of an order that ended while the balances were read',
+    file: 'src/core/engine/engine.ts',
+    from: 'this.#state.lockedSince(event.startedAt)',
+    to: 'this.#state.lockedSince(Infinity)',
+    test: 'test/core/accounting/foreignLocks.test.ts',
+    title: 'takes no funds from the bot, which replaces an order that ended while the balances were read',
   },
   {
     name: 'locked: what is filled counts',
     file: 'src/core/accounting/foreignLocks.ts',
-    from: '(order.amount - order.filled) as Amount',
+    from: 'orders.lotsInBookSince(order, startedAt)',
     to: 'order.amount',
     test: 'test/core/accounting/foreignLocks.test.ts',
-    title: 'is what is locked less what is left of our own live orders, and never below nothing',
+    title:
+      'is what is locked less our own orders, also those that end before the answer is applied, and never below nothing',
   },
   {
     name: 'worst price of a buy floored',
@@ -9920,7 +9939,7 @@ export const EDITS: readonly Edit[] = [
     name: 'funds of a completed order whose trade is not listed are free for the other books',
     file: 'src/core/engine/accountState.ts',
     from: '      if (quote === currency) others += orders.buy.quote;',
-    to: '      if (quote === currency) others += this.#books.find(book => book.symbol === symbol)!.locked.get(currency)!;',
+    to: '      if (quote === currency) others += this.#books.find(book => book.symbol === symbol)!.lockedSince(Infinity).get(currency)!;',
     test: 'test/core/engine/books.test.ts',
     title: 'funds that two books want are reserved once',
   },

@@ -288,10 +288,14 @@ export const PLANTED: readonly Planted[] = [
     mistake: 'our own orders count as the market',
     seams: () => ({}),
     patch: () => {
-      const original = Object.getOwnPropertyDescriptor(Orders.prototype, 'inBookSince')!;
+      const original = Object.getOwnPropertyDescriptor(Orders.prototype, 'inBookSince') as {
+        readonly value: Orders['inBookSince'];
+      };
       Object.defineProperty(Orders.prototype, 'inBookSince', {
         configurable: true,
-        value: () => [][Symbol.iterator](),
+        value(this: Orders, startedAt: number, takers = false) {
+          return takers ? original.value.call(this, startedAt, takers) : [][Symbol.iterator]();
+        },
       });
       return () => Object.defineProperty(Orders.prototype, 'inBookSince', original);
     },

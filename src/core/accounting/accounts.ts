@@ -108,8 +108,8 @@ export class Accounts {
   }
 
   /**
-   * Applies a balance read of either exchange. `locked` is the amount locked by the bot's orders on its own exchange, by
-   * currency. Returns the halt reason, or `null`.
+   * Applies a balance read of either exchange. `locked` is the maximum amount that the bot's orders lock on its own
+   * exchange in the read, by currency. Returns the halt reason, or `null`.
    */
   read(event: BalancesEvent, locked: ReadonlyMap<string, Money>): LedgerHalt | null {
     this.#at = event.at;

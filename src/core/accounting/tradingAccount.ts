@@ -52,8 +52,8 @@ export class TradingAccount {
   }
 
   /**
-   * Applies a balance read. `own` is the amount locked by the bot's orders, by currency. Returns the halt reason, or
-   * `null`.
+   * Applies a balance read. `own` is the maximum amount locked by the bot's orders in the read, by currency. Returns the
+   * halt reason, or `null`.
    */
   read({ balances, startedAt, quiet }: BalancesEvent, own: ReadonlyMap<string, Money>): LedgerHalt | null {
     this.#bookings.read(balances, startedAt, quiet && this.#pending.inFlight === 0);

@@ -42,8 +42,6 @@ export type AccountBook = JointBook & {
   readonly major: string;
   /** Quote currency. */
   readonly minor: string;
-  /** Amounts that its possibly live orders lock, by currency. */
-  readonly locked: ReadonlyMap<string, Money>;
   /** Base currency beyond the target that belongs to this book. */
   readonly position: Money;
   /** `position` as a float, rounded toward zero to whole lots. */
@@ -52,6 +50,8 @@ export type AccountBook = JointBook & {
   readonly exposed: ExposedBook;
   /** Orders that are expected to fill further, as the limits over all books see them. */
   readonly limitedOrders: readonly LimitedOrder[];
+  /** Returns the maximum amounts that its orders lock in a balance read that started at a time, by currency. */
+  lockedSince(startedAt: Millis): ReadonlyMap<string, Money>;
   /** Returns the best prices of other traders; `null` if they are unknown or old. */
   quotedPrices(at: Millis): QuotedBook | null;
   /** Amounts of the base currency that pending conversions may still add (`buy`) and remove (`sell`). */
@@ -297,12 +297,13 @@ export class AccountState {
     if (reason !== null) for (const book of this.#books) book.halt(reason);
   }
 
-  /** Amounts that possibly live orders of all books lock, by currency. */
-  get locked(): ReadonlyMap<string, Money> {
-    if (this.#books.length === 1) return this.#books[0]!.locked;
+  /** Returns the maximum amounts that orders of all books lock in a balance read that started at a time, by currency. */
+  lockedSince(startedAt: Millis): ReadonlyMap<string, Money> {
+    if (this.#books.length === 1) return this.#books[0]!.lockedSince(startedAt);
     const sums = new Map<string, Money>();
-    for (const { locked } of this.#books)
-      for (const [currency, amount] of locked) sums.set(currency, money((sums.get(currency) ?? 0n) + amount));
+    for (const book of this.#books)
+      for (const [currency, amount] of book.lockedSince(startedAt))
+        sums.set(currency, money((sums.get(currency) ?? 0n) + amount));
     return sums;
   }
 

@@ -24,7 +24,7 @@ import { Inventory, storedTarget, targetMoney } from '../accounting/inventory.ts
 import { moneyOfAmount, priceExact, priceFloor } from '../model/instrument.ts';
 import { LivePrice, type LivePriceStatus } from '../marketdata/livePrice.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
-import { lockedByOrders } from '../accounting/foreignLocks.ts';
+import { lockedSince } from '../accounting/foreignLocks.ts';
 import { MarketView } from './marketView.ts';
 import {
   isExpectedToFill,
@@ -293,8 +293,8 @@ export class BookEngine implements AccountBook {
     return this.#options.instrument.minor;
   }
 
-  get locked(): ReadonlyMap<string, Money> {
-    return lockedByOrders(this.#rules.instrument, this.#orders.live);
+  lockedSince(startedAt: Millis): ReadonlyMap<string, Money> {
+    return lockedSince(this.#rules.instrument, this.#orders, startedAt);
   }
 
   /** Held amount of the base currency that belongs to this book, minus the target. */

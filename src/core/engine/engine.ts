@@ -175,7 +175,7 @@ export class Engine {
     const { place, firstHedges } = event;
     if (place !== undefined) this.#state.firstHedges = firstHedges === undefined ? null : { place, ...firstHedges };
     const before = accounts.own.checked;
-    this.#state.halt(accounts.read(event, this.#state.locked));
+    this.#state.halt(accounts.read(event, this.#state.lockedSince(event.startedAt)));
     const { checked } = accounts.own;
     if (checked !== null && checked !== before) firstFills.compared(checked.differences.size === 0);
   }

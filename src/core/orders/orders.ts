@@ -181,13 +181,14 @@ export class Orders {
 
   /**
    * Yields the orders that a book whose read started at `startedAt` may show: quotes that are not known to have ended
-   * before the read.
+   * before the read. With `takers`, also orders that never rest, which lock funds nevertheless.
    */
-  *inBookSince(startedAt: Millis): IterableIterator<Order> {
+  *inBookSince(startedAt: Millis, takers = false): IterableIterator<Order> {
+    const isShown = (order: Order): boolean => takers || order.takes !== true;
     for (const order of this.#live.values()) {
-      if (order.takes !== true && (mayLive(order) || order.closedAt >= startedAt)) yield order;
+      if (isShown(order) && (mayLive(order) || order.closedAt >= startedAt)) yield order;
     }
-    for (const order of this.#justEnded) if (order.takes !== true && order.closedAt >= startedAt) yield order;
+    for (const order of this.#justEnded) if (isShown(order) && order.closedAt >= startedAt) yield order;
   }
 
   /** Returns the maximum number of lots of an order in a book whose read started at `startedAt`. */

@@ -244,7 +244,7 @@ function assertReservedOnce({ engine }: ReplayAccount, currencies: readonly stri
   let bound = 0;
   for (const currency of currencies) {
     let reserved = 0n;
-    for (const { locked } of engine.books) reserved += locked.get(currency) ?? 0n;
+    for (const book of engine.books) reserved += book.lockedSince(Infinity).get(currency) ?? 0n;
     const total = engine.account.total(currency) as bigint;
     if (reserved > total) throw new Error(`${reserved} of ${total} ${currency} are reserved`);
     if (reserved * 10n > total * 8n) bound++;
