@@ -163,8 +163,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a failed read after an empty one verifies a stop',
     file: 'src/live/loop/run.ts',
-    from: "      unread = seen === null ? 'open orders could not be read' : null;",
-    to: '      if (seen !== null) unread = null;',
+    from: "      unread = read.isWhole ? null : 'open orders could not be read';",
+    to: '      if (read.isWhole) unread = null;',
     test: 'test/live/loop/stopTruth.test.ts',
     title: 'a stop verifies that no order is left only by two whole reads in a row, whichever reads fail in between',
   },
@@ -1603,8 +1603,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a slow read that began too early counts as empty',
     file: 'src/live/safety/cancelAllAndVerify.ts',
-    from: '    const early = isEarly();\n    const page = await pageOf(options, [...new Set([...(options.known ?? []), ...(last ?? []).map(({ id }) => id)])]);\n',
-    to: '    const page = await pageOf(options, [...new Set([...(options.known ?? []), ...(last ?? []).map(({ id }) => id)])]);\n    const early = isEarly();\n',
+    from: '    const early = isEarly();\n    const page = await pageOf(options, asked);\n',
+    to: '    const page = await pageOf(options, asked);\n    const early = isEarly();\n',
     test: 'test/live/safety/cancelAllAndVerify.test.ts',
     title:
       'says empty after the first two reads in a row that began late enough and showed none of ours, and asks for every order of each read, whatever becomes of its requests',
@@ -10201,8 +10201,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a truncated list at a stop proves that no order is open',
     file: 'src/live/loop/run.ts',
-    from: '    if (!event.complete) return null;\n    const prefix',
-    to: '    const prefix',
+    from: 'isWhole: event.complete };',
+    to: 'isWhole: true };',
     test: 'test/live/loop/stopTruth.test.ts',
     title: 'a stop verifies that no order is left only by two whole reads in a row, whichever reads fail in between',
   },
@@ -10521,5 +10521,40 @@ export const EDITS: readonly Edit[] = [
     to: 'U <= snapshotId + 1',
     test: 'test/tape/binance.test.ts',
     title: 'USD-M diffs follow each other by pu: only one that is missing is a gap, up to the next snapshot',
+  },
+  {
+    name: 'a failed run cancels nothing at its stop while the open orders cannot be read',
+    file: 'src/live/loop/run.ts',
+    from: 'if (this.#failure !== null) await cancelAll(',
+    to: 'if (this.#failure !== null && seen.size > 0) await cancelAll(',
+    test: 'test/live/loop/stopTruth.test.ts',
+    title:
+      "a run whose engine fails at every step ('in the middle') cancels all orders that it knows, though no read succeeds (open orders: 'lost')",
+  },
+  {
+    name: 'a stop omits the orders that the engine could not restore',
+    file: 'src/live/loop/run.ts',
+    from: 'new Set(this.#unrestored)',
+    to: 'new Set()',
+    test: 'test/live/loop/stopTruth.test.ts',
+    title:
+      "a run whose engine fails at every step ('at its start') cancels all orders that it knows, though no read succeeds (open orders: 'lost')",
+  },
+  {
+    name: 'a recovery stops without a cancel of the known orders if no read has an answer',
+    file: 'src/live/safety/cancelAllAndVerify.ts',
+    from: '(page?.unproven ?? asked)',
+    to: '(page?.unproven ?? [])',
+    test: 'test/live/safety/cancelAllAndVerify.test.ts',
+    title:
+      'cancels after every read, and not more often, each order that is known or was shown and is not proven ended',
+  },
+  {
+    name: 'the sentinel of a stopped exchange omits the orders in the state of the bot',
+    file: 'src/live/safety/sentinel.ts',
+    from: 'known: this.#known, ',
+    to: '',
+    test: 'test/live/safety/sentinel.test.ts',
+    title: 'cancels the orders that the state of a halted bot lists, though no read of open orders has an answer',
   },
 ];

@@ -6,7 +6,7 @@ import { diskProblem } from '../../live/files/diskRoom.ts';
 import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
-import { lookInto } from '../../live/state/stateSummary.ts';
+import { lookInto, type LiveOrder } from '../../live/state/stateSummary.ts';
 import { watchOver, type OrderBounds, type SentinelSight } from '../../live/safety/sentinel.ts';
 import { realClock } from '../../live/realClock.ts';
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
@@ -63,7 +63,7 @@ export async function sentinel(
 }
 
 /**
- * Reads the books and the limit of the bot's last run, which a reload may have changed since this configuration was
+ * Reads the books, the limit and the orders of the bot's last run, which may have changed since this configuration was
  * read. Orders are on disk before they are sent, so the state has every book of a live order.
  */
 async function orderBounds(config: Config, clock: Clock): Promise<OrderBounds> {
@@ -79,9 +79,14 @@ async function orderBounds(config: Config, clock: Clock): Promise<OrderBounds> {
 }
 
 /** Orders of earlier runs may be in books that the configuration no longer has. */
-const boundsOf = (config: Config, running: Config, orders: readonly { readonly symbol?: string }[]): OrderBounds => ({
+const boundsOf = (
+  config: Config,
+  running: Config,
+  orders: readonly Pick<LiveOrder, 'id' | 'symbol'>[],
+): OrderBounds => ({
   others: otherBooksWith(config, [...orders, ...symbolsOf(running).map(symbol => ({ symbol }))]),
   ordersMax: liveOrdersMax(running, orders),
+  known: orders.map(({ id }) => id).filter(id => id.startsWith(`${config.instance}-`)),
 });
 
 /**

@@ -147,6 +147,8 @@ export class Run {
   /** Whether the stop has returned. The next run may write to the state from then on. */
   #isOver = false;
   #failure: string | null = null;
+  /** Orders of earlier runs that the engine may not have, because it failed while it restored them. */
+  #unrestored: readonly string[] = [];
   readonly #sentinel: SentinelWatch;
   #onFailure: (() => void) | null = null;
 
@@ -428,6 +430,7 @@ export class Run {
     const ledger = opening.kind === 'restored' ? left : null;
     const { smallestUntil = 0 } = this.#options;
     this.#queue.put({ kind: 'restore', at: this.time(), orders, ledger, ...(smallestUntil > 0 && { smallestUntil }) });
+    if (this.#failure !== null) this.#unrestored = orders.map(({ id }) => id);
     const { isSmallest, state: first } = engine.firstFills;
     if (isSmallest)
       log.info(
@@ -489,30 +492,37 @@ export class Run {
 
   /**
    * Stops placing orders, cancels the bot's orders, and verifies with complete reads that none is open. Starts no such
-   * read after `shutdownMs`, then completes the requests in flight. `isFollowed`: whether a next run compares the
-   * balances with the ledger, so that this run need not. Call `stop` once.
+   * read after `shutdownMs`, then completes the requests in flight. A failed run cancels every order that it knows,
+   * regardless of its reads. `isFollowed`: whether a next run compares the balances with the ledger, so that this run
+   * need not. Call `stop` once.
    */
   async stop(isFollowed = false): Promise<StopReport> {
     const { clock, engine, timing, venue } = this.#options;
     this.#queue.put({ kind: 'stop', at: this.time() });
     this.#stopping.abort();
+    let seen: ReadonlySet<string> = new Set(this.#unrestored);
+    const mayLive = () => [...new Set([...engine.liveOrders.map(order => order.id), ...seen])];
+    // A failed engine may send no cancels, so the run itself cancels all orders that may be live.
+    const cancel = async () => {
+      if (this.#failure !== null) await cancelAll({ ...venue, connectivity: this.#connectivity }, mayLive());
+    };
+    this.#track(cancel());
     await Promise.all([...this.#tasks, ...this.#markets.map(([, market]) => market.stop())]);
     const verified = new AbortController();
     // The engine continues to decide while a read waits for its answer.
     const deciding = this.#decide(verified.signal);
     const deadline = clock.elapsed() + timing.shutdownMs;
-    let left: readonly string[] = engine.liveOrders.map(order => order.id);
+    let left = mayLive();
     let unread: string | null = 'open orders were never read';
     for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
       this.#beat();
-      const seen = await this.#readPrivate();
+      const read = await this.#readPrivate();
+      seen = new Set([...(read.isWhole ? [] : seen), ...read.ids]);
       this.#queue.put({ kind: 'timer', at: this.time() });
-      left = [...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? [])])];
-      unread = seen === null ? 'open orders could not be read' : null;
+      left = mayLive();
+      unread = read.isWhole ? null : 'open orders could not be read';
       empty = left.length === 0 && unread === null ? empty + 1 : 0;
-      // A failed engine may send no cancels, so the run itself cancels all orders that it has just read.
-      if (this.#failure !== null && seen !== null)
-        await cancelAll({ ...venue, connectivity: this.#connectivity }, seen);
+      await cancel();
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
     }
     verified.abort();
@@ -567,21 +577,21 @@ export class Run {
 
   /**
    * Reads open orders, then trades: the later read has the last trades of an order that the earlier one no longer has.
-   * Returns the origin ids of the bot's open orders, or `null` if the read was incomplete.
+   * Returns the origin ids of the bot's orders on the list of open orders, and whether the list was complete.
    */
-  async #readPrivate(): Promise<readonly string[] | null> {
+  async #readPrivate(): Promise<{ readonly ids: readonly string[]; readonly isWhole: boolean }> {
     const event = await this.#reads.openOrders();
     const isWhole = await this.#readTrades();
     if (isFailed(event)) {
       this.#note('open_orders', event);
-      return null;
+      return { ids: [], isWhole: false };
     }
     this.#refusals.accepted();
     this.#queue.put(event);
     if (isWhole && (event.complete || event.current === true)) this.#options.watchers?.onReconciled?.();
-    if (!event.complete) return null;
     const prefix = `${this.#options.bot.instance}-`;
-    return event.orders.flatMap(({ originId }) => (originId?.startsWith(prefix) ? [originId] : []));
+    const ids = event.orders.flatMap(({ originId }) => (originId?.startsWith(prefix) ? [originId] : []));
+    return { ids, isWhole: event.complete };
   }
 
   /** Reads the account's trades. Returns whether the read was complete. */

@@ -26,7 +26,10 @@ export type CancelAllOptions = {
   /** Whether the open orders of the whole account are read, because further books may be unknown. Default: no. */
   readonly mayHaveOthers?: boolean;
   readonly instance: string;
-  /** Origin ids from a journal, looked up individually if the list of open orders is truncated. */
+  /**
+   * Origin ids from a journal, looked up individually if the list of open orders is truncated, and canceled if no answer
+   * shows their state.
+   */
   readonly known?: readonly string[];
   /**
    * Called after each read of the list of open orders with the origin ids in it, and whether the list was truncated.
@@ -51,7 +54,12 @@ const LARGE_PAGE = 50_000;
 const EMPTY_READS = 2;
 
 /** Orders of the instance on the exchange's list of open orders. */
-type Page = { readonly live: readonly ListedOrder[]; readonly isCut: boolean };
+type Page = {
+  readonly live: readonly ListedOrder[];
+  readonly isCut: boolean;
+  /** Origin ids of orders of which neither the list nor a look-up showed the state. */
+  readonly unproven: readonly string[];
+};
 
 /**
  * Returns the open orders of the instance. If the list is truncated, returns the listed orders and the known orders
@@ -83,7 +91,7 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
   const isFull = first.rows >= page && !(list.rows > page && list.rows < LARGE_PAGE);
   const doubtful = list.unreadable.find(row => isOwnOrder(row, options) === 'possibly');
   const isCut = isFull || doubtful !== undefined;
-  if (!isCut) return { live, isCut };
+  if (!isCut) return { live, isCut, unproven: [] };
   if (doubtful !== undefined) {
     options.connectivity.say(
       'unreadable',
@@ -96,11 +104,11 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
       { orders: list.rows },
       `open_orders shows ${counted(list.rows, 'order')} and may omit others, so no order of ${instance} is considered ended until the list is shorter; cancel some orders of other programs on ${booksText(options)}, or check manually at the exchange`,
     );
-  if (asked.length === 0) return { live, isCut };
+  if (asked.length === 0) return { live, isCut, unproven: [] };
   const outcome = await options.exchange.lookUp({ originIds: asked });
   if (outcome.kind !== 'done') {
     options.connectivity.failed('lookup', outcome);
-    return live.length > 0 ? { live, isCut } : null;
+    return live.length > 0 ? { live, isCut, unproven: asked } : null;
   }
   for (const { oid, originId } of unreadableOf(outcome)) {
     // An unreadable row does not prove that the order has ended, so the order counts as live.
@@ -111,7 +119,7 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     const isOver = status === 'completed' || status === 'cancelled';
     if (!isOver && id !== undefined && !live.some(one => one.id === id)) live.push({ oid, id, book });
   }
-  return { live, isCut };
+  return { live, isCut, unproven: [] };
 }
 
 type OrderList = {
@@ -142,9 +150,9 @@ async function listed(options: CancelAllOptions, limit: number): Promise<OrderLi
 }
 
 /**
- * Cancels the orders of the instance and reads the list of open orders, until two consecutive complete reads show none
- * of these orders, or until `goesOn` returns `false`. Neither of the two reads may start while `isEarly` returns
- * `true`. Returns an empty list if the end of all orders is verified. Otherwise returns the orders that the last
+ * Cancels the orders of the instance and reads the list of open orders. After a read without an answer, cancels the
+ * known orders and those of the reads before. Repeats this until two consecutive complete reads show no order of the
+ * instance, or until `goesOn` returns `false`. Neither of the two reads may start while `isEarly` returns `true`. Returns an empty list if the end of all orders is verified. Otherwise returns the orders that the last
  * answered read showed; `null` if that read showed no order, or if no read was answered.
  */
 export async function cancelAllAndVerify(
@@ -152,19 +160,20 @@ export async function cancelAllAndVerify(
   goesOn: () => boolean,
   isEarly: () => boolean = () => false,
 ): Promise<readonly ListedOrder[] | null> {
-  const { clock } = options;
+  const { clock, known = [] } = options;
+  let asked = known;
   let last: readonly ListedOrder[] | null = null;
   for (let empty = 0; empty < EMPTY_READS;) {
     if (!goesOn()) return last !== null && last.length > 0 ? last : null;
     const early = isEarly();
-    const page = await pageOf(options, [...new Set([...(options.known ?? []), ...(last ?? []).map(({ id }) => id)])]);
+    const page = await pageOf(options, asked);
     if (page !== null) last = page.isCut && page.live.length === 0 ? null : page.live;
     empty = page?.live.length === 0 && !page.isCut && !early ? empty + 1 : 0;
-    if (page !== null) {
-      const ids = page.live.map(({ id }) => id);
-      options.onSeen?.(ids, page.isCut);
-      await cancelAll(options, ids);
-    }
+    const ids = (page?.live ?? []).map(({ id }) => id);
+    if (page !== null) options.onSeen?.(ids, page.isCut);
+    const mayLive = [...new Set([...(page?.unproven ?? asked), ...ids])];
+    asked = [...new Set([...known, ...mayLive])];
+    await cancelAll(options, mayLive);
     if (empty < EMPTY_READS) await sleep(clock, READ_EVERY_MS);
   }
   return [];

@@ -37,8 +37,8 @@ export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
    */
   readonly ordersMax: number;
   /**
-   * Reads `others` and `ordersMax` of the bot's last run. The sentinel calls it before it counts and before it cancels,
-   * because a reload of the bot can change both. Default: they never change.
+   * Reads `others` and `ordersMax` of the bot's last run, and its `known` orders. The sentinel calls it before it counts
+   * and before it cancels, because a running bot can change all three. Default: they never change.
    */
   readonly readBounds?: () => Promise<OrderBounds>;
   /** Command that ends a halt of the bot. */
@@ -54,8 +54,14 @@ export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly onSight?: (seen: SentinelSight) => void;
 };
 
-/** Further books in which a bot may have orders, and the maximum number of its live orders in all books. */
-export type OrderBounds = Pick<SentinelOptions, 'ordersMax'> & { readonly others: readonly string[] };
+/**
+ * Further books in which a bot may have orders, the maximum number of its live orders in all books, and its `known`
+ * orders: those whose end is not on disk.
+ */
+export type OrderBounds = Pick<SentinelOptions, 'ordersMax'> & {
+  readonly others: readonly string[];
+  readonly known: readonly string[];
+};
 
 /** Result of a check, or the report that all orders of the bot have ended. */
 export type SentinelSight =
@@ -134,6 +140,8 @@ class Sentinel {
   /** Further books of the bot, those of its earlier runs included. */
   #others: readonly string[];
   #ordersMax: number;
+  /** Origin ids of the bot's orders whose end is not on disk. */
+  #known: readonly string[];
   /** Whether the last read of the bot's books failed. */
   #mayHaveOthers = false;
   /** State in which the sentinel has verified that no order of the bot is open; `null` if it has not verified this. */
@@ -145,6 +153,7 @@ class Sentinel {
     this.#answeredAt = options.clock.elapsed();
     this.#others = options.others ?? [];
     this.#ordersMax = options.ordersMax;
+    this.#known = options.known ?? [];
   }
 
   async turn(signal: AbortSignal): Promise<void> {
@@ -327,17 +336,21 @@ class Sentinel {
   get #cancelOptions(): CancelAllOptions {
     const others = this.#others;
     const mayHaveOthers = this.#mayHaveOthers;
-    return { ...this.#options, others, mayHaveOthers, connectivity: this.#connectivity };
+    return { ...this.#options, others, mayHaveOthers, known: this.#known, connectivity: this.#connectivity };
   }
 
-  /** Reads the bot's books and its limit. If this fails, the bot's orders are looked for in the whole account. */
+  /**
+   * Reads the bot's books, its limit and its known orders. If this fails, the bot's orders are looked for in the whole
+   * account.
+   */
   async #readBounds(): Promise<void> {
     const { readBounds } = this.#options;
     if (readBounds === undefined) return;
     try {
-      const { others, ordersMax } = await readBounds();
+      const { others, ordersMax, known } = await readBounds();
       this.#others = [...new Set([...this.#others, ...others])];
       this.#ordersMax = ordersMax;
+      this.#known = known;
       this.#mayHaveOthers = false;
     } catch (error) {
       this.#mayHaveOthers = true;

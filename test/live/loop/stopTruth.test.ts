@@ -1,18 +1,24 @@
 /** The last words of a run: each of them true, false, or unknown where what it rests on could not be read. */
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stopSummary } from '../../../src/alerts/sentences.ts';
 import { describe as describeSummary } from '../../../src/messages/summary.ts';
-import { moneyOf } from '../../../src/core/index.ts';
+import { Engine, moneyOf, type WireRequest } from '../../../src/core/index.ts';
 import { PAGES } from '../../../src/exchange/bitso/wire/path.ts';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
 import { runsOf, testInMany } from '../../many.ts';
 import { Trader } from '../../sandbox/trader.ts';
+import { doomed, restarted } from '../crashes.ts';
+import type { Fate } from '../inProcess.ts';
+import { Folders } from '../states.ts';
 import { started, worldOf, type World } from '../world.ts';
 
 const ends: (() => void)[] = [];
-afterEach(() => ends.splice(0).forEach(end => end()));
+afterEach(() => {
+  vi.restoreAllMocks();
+  ends.splice(0).forEach(end => end());
+});
 
 /** What may be unreadable from the stop on; cancels may fail too. */
 const LISTS = { orders: /open_orders/, trades: /user_trades/, balances: /\/balance/ } as const;
@@ -128,18 +134,16 @@ test.each(pairs)(
   },
 );
 
-/** The longest answer to a read of open orders, all of another program: orders of the bot may follow after its end. */
-const FULL_PAGE = {
-  status: 200,
-  headers: {},
-  body: JSON.stringify({
-    success: true,
-    payload: Array.from({ length: PAGES.ordersPage }, (_, i) => ({
-      ...{ book: 'btc_mxn', oid: `other${i}`, side: 'buy', type: 'limit', status: 'open', price: '1000' },
-      ...{ original_amount: '1', unfilled_amount: '1', created_at: '2026-01-01T00:00:00+00:00' },
-    })),
-  }),
-};
+/** The longest answer to a read of open orders, all of another program but the first: orders of the bot may follow after its end. */
+function fullPageWith(originId?: string) {
+  const payload = Array.from({ length: PAGES.ordersPage }, (_, i) => ({
+    ...{ book: 'btc_mxn', oid: `other${i}`, side: 'buy', type: 'limit', status: 'open', price: '1000' },
+    ...{ original_amount: '1', unfilled_amount: '1', created_at: '2026-01-01T00:00:00+00:00' },
+    ...(i === 0 && originId !== undefined && { origin_id: originId }),
+  }));
+  return { status: 200, headers: {}, body: JSON.stringify({ success: true, payload }) };
+}
+const FULL_PAGE = fullPageWith();
 
 test('a stop verifies that no order is left only by two whole reads in a row, whichever reads fail in between', async () => {
   const told = { yes: 0, no: 0 };
@@ -180,6 +184,59 @@ test('a stop verifies that no order is left only by two whole reads in a row, wh
   );
   expect(Math.min(told.yes, told.no)).toBeGreaterThan(0);
 });
+
+/** Failures of the list of open orders: the last shows an order that the bot does not know yet. */
+const BROKEN_LISTS: Readonly<Record<string, Fate>> = {
+  lost: 'lost',
+  'not sent': 'not sent',
+  refused: { instead: { status: 500, headers: {}, body: 'internal error' } },
+  full: { instead: FULL_PAGE },
+  'full with one': { instead: fullPageWith('demo-1-1') },
+};
+const brokenStops = [
+  ...Object.keys(BROKEN_LISTS).map(list => ({ list, fails: 'in the middle' })),
+  { list: 'lost', fails: 'at its start' },
+];
+
+test.each(brokenStops)(
+  'a run whose engine fails at every step ($fails) cancels all orders that it knows, though no read succeeds (open orders: $list)',
+  async ({ list, fails }) => {
+    const world = worldOf(23, { timing: { shutdownMs: 20_000 } });
+    ends.push(() => world.end());
+    const folders = new Folders();
+    ends.push(() => folders.clear());
+    let isBroken = false;
+    const fate = ({ method, target }: WireRequest): Fate => {
+      if (!isBroken || method === 'DELETE') return 'arrives';
+      return LISTS.orders.test(target) ? BROKEN_LISTS[list]! : 'not sent';
+    };
+    const running = async () => {
+      if (fails === 'in the middle') return started(world, { fate });
+      const killed = await doomed(world, folders);
+      await world.clock.advance(30_000);
+      const dir = killed.kill();
+      await killed.running.stop();
+      breakEngine();
+      return restarted(world, dir, { fate });
+    };
+    const breakEngine = () =>
+      vi.spyOn(Engine.prototype, 'step').mockImplementation(() => {
+        isBroken = true;
+        throw new RangeError('no step succeeds');
+      });
+    const bot = await running();
+    const orders = () => [...world.box.exchange.venue.accounts.get(world.box.account.id)!.active.values()];
+    if (fails === 'in the middle') {
+      await world.clock.advance(30_000);
+      expect(orders().length).toBeGreaterThan(1);
+      breakEngine();
+    }
+    if (list === 'full with one') world.other().limit('btc_mxn', 'buy', '1000', '0.001', { origin_id: 'demo-1-1' });
+    const { failure, unread } = await bot.stop();
+    expect([failure, unread]).toEqual(['no step succeeds', 'open orders could not be read']);
+    expect(orders().map(({ originId }) => originId)).toEqual([]);
+  },
+);
 
 /** Balances, and number of trades, of the bot's account. */
 function heldIn({ box }: World) {

@@ -1,7 +1,7 @@
 /** Taking every order of one instance out of the exchange: what is verified is what the exchange's own list shows whole. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { randomOf, Secret } from '../../../src/core/index.ts';
+import { randomOf, Secret, VirtualClock, type Exchange, type OrderReport } from '../../../src/core/index.ts';
 import { exchangeClient } from '../../../src/exchange/index.ts';
 import { cancelAll, cancelAllAndVerify } from '../../../src/live/safety/cancelAllAndVerify.ts';
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
@@ -183,8 +183,10 @@ describe('clearing out', () => {
               openOrders: async query => {
                 const early = isEarly();
                 const answer = await client.openOrders(query);
-                const ids = answer.kind === 'done' ? answer.value.map(({ originId }) => originId!) : [];
-                seen.push({ isGood: answer.kind === 'done' && ids.length === 0 && !early, ids, asked: [] });
+                const isAnswered = answer.kind === 'done';
+                // An unanswered read leaves those of the read before, which may still live.
+                const ids = isAnswered ? answer.value.map(({ originId }) => originId!) : (seen.at(-1)?.ids ?? []);
+                seen.push({ isGood: isAnswered && ids.length === 0 && !early, ids, asked: [] });
                 return answer;
               },
               cancel: by => {
@@ -212,6 +214,82 @@ describe('clearing out', () => {
           // More orders than a request takes, the first of which is lost.
           { ...CALM, ours: 60, cancels: ['lost', 'arrives'] as Fate[] },
         ].map(one => [one]),
+      },
+    );
+  });
+
+  test('cancels after every read, and not more often, each order that is known or was shown and is not proven ended', async () => {
+    const row = (originId: string): OrderReport => ({ oid: originId, originId, book: 'btc_mxn' }) as OrderReport;
+    const others = Array.from({ length: 500 }, (_, i) => row(`other-${i}`));
+    const unknown = { kind: 'unknown', reason: 'by the test' } as const;
+    const list = fc.record({
+      shows: fc.constantFrom('nothing', 'whole list', 'full page'),
+      ours: fc.subarray(['mm-1-1', 'mm-1-2', 'mm-1-3']),
+      isLookedUp: fc.boolean(),
+    });
+    const known = fc.subarray(['mm-1-3', 'mm-1-4']);
+    await fc.assert(
+      fc.asyncProperty(fc.array(list, { minLength: 1, maxLength: 6 }), known, async (lists, known) => {
+        const clock = new VirtualClock();
+        let mayLive = new Set(known);
+        const [wanted, asked]: [string[][], string[][]] = [[], []];
+        const round = () => lists[wanted.length - 1]!;
+        const exchange = {
+          limits: { ordersPage: 500 } as Exchange['limits'],
+          openOrders: ({ limit }: { readonly limit?: number } = {}) => {
+            // A second request of a round asks for more rows.
+            if (limit === 500) {
+              const { shows, ours, isLookedUp } = lists[wanted.length]!;
+              const areShown = shows !== 'nothing';
+              const areProven = shows === 'whole list' || (areShown && isLookedUp && mayLive.size > 0);
+              mayLive = new Set([...(areProven ? [] : mayLive), ...(areShown ? ours : [])]);
+              wanted.push([...mayLive].sort());
+              asked.push([]);
+              mayLive = new Set([...mayLive, ...known]);
+            }
+            const { shows, ours } = round();
+            if (shows === 'nothing') return Promise.resolve(unknown);
+            const value = [...ours.map(row), ...(shows === 'full page' ? others.slice(ours.length) : [])];
+            return Promise.resolve({ kind: 'done', value } as const);
+          },
+          lookUp: () => Promise.resolve(round().isLookedUp ? ({ kind: 'done', value: [] } as const) : unknown),
+          cancel: ({ originIds }: { readonly originIds: readonly string[] }) => {
+            asked.at(-1)!.push(...originIds);
+            return Promise.resolve(unknown);
+          },
+        };
+        const cleared = cancelAllAndVerify(
+          {
+            ...{ exchange, clock, known },
+            ...{ connectivity: new ConnectivityLog(memoryLog().log, clock), book: 'btc_mxn', instance: 'mm' },
+          },
+          () => wanted.length < lists.length,
+        );
+        await clock.advance(10_000);
+        await cleared;
+        expect(asked.map(ids => ids.sort())).toEqual(wanted);
+      }),
+      {
+        ...runsOf(300, 30),
+        examples: [
+          [[{ shows: 'nothing', ours: [], isLookedUp: false }], ['mm-1-3']],
+          [
+            [
+              { shows: 'whole list', ours: ['mm-1-1'], isLookedUp: false },
+              { shows: 'nothing', ours: [], isLookedUp: false },
+            ],
+            [],
+          ],
+          // The look-up of a known order fails beside a page that shows another.
+          [[{ shows: 'full page', ours: ['mm-1-1'], isLookedUp: false }], ['mm-1-3']],
+          [
+            [
+              { shows: 'full page', ours: ['mm-1-1'], isLookedUp: false },
+              { shows: 'full page', ours: ['mm-1-2'], isLookedUp: false },
+            ],
+            [],
+          ],
+        ],
       },
     );
   });

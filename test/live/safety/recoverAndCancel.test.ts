@@ -129,3 +129,28 @@ test('a start after a kill with a secret that is refused asks no longer than a f
   await first.running.stop();
   world.end();
 });
+
+test.each<[string, Fate]>([
+  ['has no answer', 'lost'],
+  ['is refused', { instead: { status: 500, headers: {}, body: 'internal error' } }],
+])(
+  'a failed start cancels the orders of the last run though the list of open orders %s, and names them with code 3',
+  async (_, list) => {
+    const world = worldOf(55);
+    const first = await doomed(world, folders);
+    await world.clock.advance(30 * SECOND);
+    const dir = first.kill();
+    const left = ours(world).map(({ originId }) => originId!);
+    expect(left.length).toBeGreaterThan(1);
+    const error = await failedStart(world, dir, {
+      refusal: new Error('refused by the test'),
+      fate: ({ method }) => (method === 'GET' ? list : 'arrives'),
+    });
+    if (!(error instanceof UsageError)) throw new Error(`expected an end with an exit code, found ${String(error)}`);
+    expect(ours(world)).toEqual([]);
+    for (const id of left) expect(error.message).toContain(`order ${id} may still be open`);
+    expect(error.code).toBe(3);
+    await first.running.stop();
+    world.end();
+  },
+);

@@ -580,6 +580,26 @@ describe('the sentinel', () => {
     world.end();
   });
 
+  test('cancels the orders that the state of a halted bot lists, though no read of open orders has an answer', async () => {
+    const world = worldOf(46);
+    world.box.stop();
+    const known = ['demo-1-1', 'demo-1-2'];
+    for (const originId of known) world.other().limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: originId });
+    latchIn(world.stateDir).set({ reason: 'by the test', at: world.clock.now(), by: 'person' });
+    const sentinel = sentinelOver(
+      world,
+      ({ method }) => (method === 'GET' ? 'lost' : 'arrives'),
+      TTL,
+      () => Promise.resolve({ others: [], known, ordersMax: 12 }),
+    );
+    await world.clock.advance(20 * SECOND);
+    expect(ours(world)).toEqual([]);
+    // Unanswered reads verify no end.
+    expect(said(sentinel).join('\n')).not.toMatch(/verified/);
+    await sentinel.end();
+    world.end();
+  });
+
   test('counts by the limit and in the books of the last run, and gives a lower limit the time until the next count', async () => {
     const world = worldOf(45);
     world.box.stop();
@@ -589,7 +609,7 @@ describe('the sentinel', () => {
       for (let i = from; i < from + count; i++)
         other.limit(book, 'buy', String(1_000_000 + i * 10), '0.001', { origin_id: `demo-1-${i}` });
     };
-    const bounds = { others: [] as readonly string[], ordersMax: 12 };
+    const bounds = { others: [] as readonly string[], known: [], ordersMax: 12 };
     const sentinel = sentinelOver(
       world,
       () => 'arrives',
@@ -639,7 +659,7 @@ describe('the sentinel', () => {
           return 'arrives';
         },
         600 * SECOND,
-        () => new Promise(resolve => clock.after(readMs, () => resolve({ others: [], ordersMax }))),
+        () => new Promise(resolve => clock.after(readMs, () => resolve({ others: [], known: [], ordersMax }))),
       );
       const reason = () => latchIn(world.stateDir).read()?.reason ?? null;
       place(0, 12);

@@ -3,10 +3,10 @@ import { renameSync, symlinkSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { sentinel } from '../../../src/app/run/sentinel.ts';
-import { randomOf, Secret } from '../../../src/core/index.ts';
+import { randomOf, Secret, type WireRequest } from '../../../src/core/index.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { doomed } from '../crashes.ts';
-import { wireTo } from '../inProcess.ts';
+import { wireTo, type Fate } from '../inProcess.ts';
 import { ReloadedBot } from '../loop/reloadedBot.ts';
 import { Folders } from '../states.ts';
 import { advanceUntil } from '../world.ts';
@@ -16,10 +16,14 @@ afterAll(() => folders.clear());
 
 const SECOND = 1_000;
 
-type Setup = { readonly shipped: 'desk' | 'sandbox'; readonly before: (text: string) => string };
+type Setup = {
+  readonly shipped: 'desk' | 'sandbox';
+  readonly before: (text: string) => string;
+  readonly readsAfterKill?: Fate;
+};
 
 /** A bot whose file is changed, and a sentinel that read the file before the change. */
-async function watched({ shipped, before }: Setup) {
+async function watched({ shipped, before, readsAfterKill = 'arrives' }: Setup) {
   const bot = new ReloadedBot(5, shipped);
   const { world } = bot;
   const { clock, box } = world;
@@ -37,7 +41,9 @@ async function watched({ shipped, before }: Setup) {
   const key = box.exchange.venue.addKey(box.account.id, {});
   const { log, lines } = memoryLog();
   const ended = new AbortController();
-  const transport = wireTo({ exchange: box.exchange, clock, random: randomOf(77) });
+  const fate = ({ method }: WireRequest): Fate =>
+    method === 'GET' && bound.left() !== null ? readsAfterKill : 'arrives';
+  const transport = wireTo({ exchange: box.exchange, clock, random: randomOf(77), fate });
   const over = sentinel(
     { ...config, state: { dir: link } },
     { restUrl: 'http://127.0.0.1/api', key: key.key, secret: new Secret(key.secret), speed: 1, transport },
@@ -68,6 +74,17 @@ async function watched({ shipped, before }: Setup) {
     },
   };
 }
+
+test('a sentinel cancels the orders in the state of a dead bot, though the exchange answers no read', async () => {
+  const { clock, config, open, kill, end } = await watched({
+    ...{ shipped: 'sandbox', before: text => text, readsAfterKill: 'lost' },
+  });
+  await advanceUntil(clock, SECOND, () => open().length > 1);
+  kill();
+  await clock.advance(config.sentinel.ttlMs + 30 * SECOND);
+  expect(open()).toEqual([]);
+  await end();
+});
 
 test('a sentinel that started beside one book cancels the orders in all books that a reload added', async () => {
   const { clock, config, whole, open, reload, kill, texts, end } = await watched({
