@@ -29,7 +29,7 @@ export type Recovered = {
    * showed no order or no read was answered.
    */
   readonly left: readonly string[] | null;
-  /** Number of orders that were seen live and have ended. */
+  /** Number of orders that were seen live and have ended, or that the answers to cancels name, whichever is larger. */
   readonly canceled: number;
   /**
    * Whether the last list of open orders was truncated, because it was full of other programs' orders. Known orders
@@ -48,6 +48,8 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
     `not quoting: canceling every order of ${instance}, then watching for ${textInSeconds(requestDelayMaxMs)} for requests that may still be in flight`,
   );
   const seen = new Set<string>();
+  /** Oids in the answers to cancels. A known order can end before a list shows it. */
+  const ended = new Set<string>();
   let isCut = false;
   let refused = 0;
   const { exchange, givesUp = false } = options;
@@ -62,7 +64,11 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
       exchange: {
         limits: exchange.limits,
         openOrders,
-        cancel: by => exchange.cancel(by),
+        cancel: async by => {
+          const outcome = await exchange.cancel(by);
+          if (outcome.kind === 'done') outcome.value.forEach(oid => ended.add(oid));
+          return outcome;
+        },
         lookUp: by => exchange.lookUp(by),
       },
       connectivity: new ConnectivityLog(log, clock),
@@ -78,5 +84,5 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
   // If the list was truncated, each order seen before was looked up individually. None of these orders was open, so all
   // have ended.
   const notGone = ids?.length ?? (isCut ? 0 : seen.size);
-  return { left: ids, canceled: seen.size - notGone, isCut };
+  return { left: ids, canceled: Math.max(seen.size - notGone, ended.size), isCut };
 }
