@@ -311,6 +311,7 @@ const MANY = [
   'tape/parquet',
   'tape/seenDepth',
   'tape/session',
+  'tape/silence',
   'tape/smallAndLarge',
   'tape/stored',
   'tape/times',
