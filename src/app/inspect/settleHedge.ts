@@ -109,7 +109,7 @@ function statedAmounts(
   return { base, quote, fee: moneyOf(fee), feeCurrency };
 }
 
-/** Returns one unit of the last decimal of an amount, because an order history rounds, such as Kraken's to 5 decimals. */
+/** Returns one unit of the last decimal of an amount, because order histories round, some to five decimals. */
 const roundingOf = (text: string): bigint => 10n ** BigInt(18 - Math.max(text.split('.')[1]?.length ?? 0, 5));
 
 /** Parses an amount above 0; returns `null` for any other text. */

@@ -3,11 +3,14 @@
  * nothing.
  */
 import {
+  amountFloor,
   isInBook,
   money,
   needsOperator,
   OrderBook,
   pastTradesUpTo,
+  priceCeil,
+  priceFloor,
   textOfAmount,
   textOfMoney,
   textOfPrice,
@@ -130,7 +133,7 @@ export function nextPreviews(
     const symbol = named(own);
     if (reference !== null) engine.step({ ...reference, ...symbol });
     for (const event of book?.sourceEvents(at) ?? []) engine.step({ ...event, ...symbol });
-    const shown = book === null ? added?.book : bookShown(book, at);
+    const shown = book === null ? added?.book : bookShown(book, own.instrument, at);
     if (shown) engine.step({ kind: 'book', ...symbol, at, startedAt: null, book: shown });
     if (isRemoved === true) engine.step({ kind: 'book removed', ...symbol, at });
     const stops = book ?? added;
@@ -156,12 +159,22 @@ const countedBalances = ({ account }: Engine): readonly Balance[] =>
     };
   });
 
-/** Returns the order book that a book of the running engine has. */
-function bookShown(running: BookEngine, at: Millis): OrderBook {
-  const { depth } = running.riskContext(at);
+/**
+ * Returns the order book that a book of the running engine has, in ticks and lots of `next`. A price off the new ticks
+ * is rounded away from the other side.
+ */
+function bookShown(running: BookEngine, next: Instrument, at: Millis): OrderBook {
+  const { depth, instrument } = running.riskContext(at);
+  const isSameGrid = next.tick === instrument.tick && next.lot === instrument.lot;
   const book = new OrderBook();
-  for (let i = 0; i < depth.bids; i++) book.set('buy', depth.bidPrices[i] as Price, depth.bidAmounts[i] as Amount);
-  for (let i = 0; i < depth.asks; i++) book.set('sell', depth.askPrices[i] as Price, depth.askAmounts[i] as Amount);
+  const show = (side: Side, ticks: number, lots: number): void => {
+    if (isSameGrid) return book.set(side, ticks as Price, lots as Amount);
+    const price = textOfPrice(instrument, ticks as Price);
+    const amount = amountFloor(next, textOfAmount(instrument, Math.floor(lots) as Amount));
+    if (amount > 0) book.set(side, side === 'buy' ? priceFloor(next, price) : priceCeil(next, price), amount);
+  };
+  for (let i = 0; i < depth.bids; i++) show('buy', depth.bidPrices[i]!, depth.bidAmounts[i]!);
+  for (let i = 0; i < depth.asks; i++) show('sell', depth.askPrices[i]!, depth.askAmounts[i]!);
   return book;
 }
 

@@ -2,7 +2,7 @@
 import type { OwnTrade } from '../ports/port.ts';
 import { moneyOf, type DecimalText } from '../model/units.ts';
 
-/** Numbers of decimals to which exchanges round a listed fee: Bitso to 8, Kraken to 5. */
+/** Largest and smallest number of decimals to which exchanges round a listed fee. */
 const [MOST_DECIMALS, FEWEST_DECIMALS] = [8, 5];
 const RATE_ONE = 10n ** 8n;
 
