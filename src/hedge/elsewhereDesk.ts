@@ -2,6 +2,7 @@
 import {
   DEPTH_LEVELS,
   emptyDepth,
+  haveSameGrid,
   nullIfOutOfRange,
   OrderEvidence,
   priceExact,
@@ -239,9 +240,6 @@ export class ElsewhereDesk {
     this.#open = { order, oid, evidence, isUndecidable: false };
   }
 }
-
-/** Whether both rules have the same tick and lot. */
-export const haveSameGrid = (a: Instrument, b: Instrument): boolean => a.tick === b.tick && a.lot === b.lot;
 
 /**
  * Returns the value of an answer; `null` if a row of it is unreadable, because that row may be the one that proves the

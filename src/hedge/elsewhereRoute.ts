@@ -1,5 +1,6 @@
 /** Hedge route through another exchange: its price, its order as stored and sent, and the booking of its outcome. */
 import {
+  haveSameGrid,
   latencyRiskBps,
   money,
   moneyOf,
@@ -17,7 +18,7 @@ import {
   type OwnTrade,
   type PlacedOrder,
 } from '../core/index.ts';
-import { haveSameGrid, type ElsewhereSetup, type SendResult } from './elsewhereDesk.ts';
+import type { ElsewhereSetup, SendResult } from './elsewhereDesk.ts';
 import { conversionOf } from './hedgeText.ts';
 import { isBelowAmountMinimum, isBelowOrderMinimum } from './orderMinimum.ts';
 import type { ExecutableRoute } from './pricedRoutes.ts';

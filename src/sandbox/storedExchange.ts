@@ -3,6 +3,7 @@
  * reports the change. See docs/adr/0053.
  */
 import {
+  haveSameGrid,
   instrumentOf,
   moneyOf,
   pairOf,
@@ -468,7 +469,7 @@ export class StoredExchange {
   #cancelUnkept(): void {
     for (const order of [...this.#account.active.values()]) {
       const kept = this.#books.get(order.book)?.book.instrument;
-      if (kept !== undefined && order.instrument.tick === kept.tick && order.instrument.lot === kept.lot) continue;
+      if (kept !== undefined && haveSameGrid(order.instrument, kept)) continue;
       this.#waiting.delete(order.oid);
       this.box.venue.finish(order, 'cancelled');
     }
@@ -524,12 +525,13 @@ export class StoredExchange {
    * Returns the instrument of a book in the units of an earlier process, which may differ from the current units. Also
    * of a book that the exchange no longer lists.
    */
-  #instrumentIn(symbol: string, { tick, lot }: Units): Instrument {
+  #instrumentIn(symbol: string, units: Units): Instrument {
+    const { tick, lot } = units;
     const book = this.box.venue.books.get(symbol);
     if (book === undefined)
       return instrumentOf({ ...this.#first.book.rules, book: symbol, ...UNLISTED, tickSize: tick }, lot);
     const { instrument, rules } = book;
-    if (instrument.tick === tick && instrument.lot === lot) return instrument;
+    if (haveSameGrid(instrument, units)) return instrument;
     return instrumentOf({ ...rules, tickSize: tick }, lot);
   }
 

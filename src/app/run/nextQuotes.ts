@@ -4,6 +4,7 @@
  */
 import {
   amountFloor,
+  haveSameGrid,
   isInBook,
   money,
   needsOperator,
@@ -165,7 +166,7 @@ const countedBalances = ({ account }: Engine): readonly Balance[] =>
  */
 function bookShown(running: BookEngine, next: Instrument, at: Millis): OrderBook {
   const { depth, instrument } = running.riskContext(at);
-  const isSameGrid = next.tick === instrument.tick && next.lot === instrument.lot;
+  const isSameGrid = haveSameGrid(next, instrument);
   const book = new OrderBook();
   const show = (side: Side, ticks: number, lots: number): void => {
     if (isSameGrid) return book.set(side, ticks as Price, lots as Amount);

@@ -1,7 +1,7 @@
 /** Latest rules and fees of the book, and the reason why the rules prevent quoting, if any. */
 import { tierWorth } from '../accounting/feeTier.ts';
 import type { EngineEvent } from './event.ts';
-import type { Instrument } from '../model/instrument.ts';
+import { haveSameGrid, type Instrument } from '../model/instrument.ts';
 import type { RiskContext } from '../risk/preTradeRisk.ts';
 
 type BookRefusal = NonNullable<RiskContext['bookRefusal']>;
@@ -44,8 +44,7 @@ export class BookTerms {
     if (event.kind === 'book removed') return this.#refuse('book is not traded any more');
     const { instrument, makerRate, takerRate, tier } = event;
     // All prices in this run are counts of the old tick, so only the next run can use the new rules.
-    if (instrument.tick !== this.instrument.tick || instrument.lot !== this.instrument.lot)
-      return this.#refuse('rules of the book changed');
+    if (!haveSameGrid(instrument, this.instrument)) return this.#refuse('rules of the book changed');
     Object.assign(this, { instrument, makerRate, takerRate, tierWorth: tier ? tierWorth(tier) : 0 });
     return this.#refuse(null);
   }

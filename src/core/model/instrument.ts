@@ -246,6 +246,11 @@ export const amountFloor = (i: Instrument, text: DecimalText): Amount =>
 /** Converts an amount as `amountFloor` does, but rounds up. */
 export const amountCeil = (i: Instrument, text: DecimalText): Amount =>
   unitsOf(text, i.lot, i.amountDecimals, 'ceil') as Amount;
+
+/** Whether tick and lot are the same. If one differs, counts of ticks and lots become invalid. */
+export const haveSameGrid = (a: Pick<Instrument, 'tick' | 'lot'>, b: Pick<Instrument, 'tick' | 'lot'>): boolean =>
+  a.tick === b.tick && a.lot === b.lot;
+
 /**
  * Converts an amount that is only displayed, such as that of a public order, to lots: rounded down, then limited to
  * between one lot (if above zero) and 2^53 - 1 lots.

@@ -16,9 +16,6 @@ export function rulesChange(from: Rules, to: Rules): string | null {
   return changes.length === 0 ? null : `${to.instrument.symbol}: ${changes.join(', ')}`;
 }
 
-/** Whether the tick or the lot differs. If one does, counts of ticks and lots become invalid. */
-export const isOtherGrid = (from: Instrument, to: Instrument): boolean => from.tick !== to.tick || from.lot !== to.lot;
-
 const lots = (i: Instrument, amount: number): string => decimal(BigInt(amount) * i.lotMoney);
 const value = (i: Instrument, tickLots: bigint): string => decimal(tickLots * i.tickLotMoney);
 const decimal = (sum: bigint): string => textOfMoney(money(sum));

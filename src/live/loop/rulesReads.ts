@@ -2,12 +2,12 @@
  * Reads of the book's rules and fees during a run: every 5 minutes, and soon after a rejection or a fee that indicates
  * changed rules.
  */
-import { differentChargedRate, type Exchange, type Millis, type OwnTrade } from '../../core/index.ts';
+import { differentChargedRate, haveSameGrid, type Exchange, type Millis, type OwnTrade } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 import { CannotStart, NO_SUCH_BOOK, readOnce, readRules, type ListedBooks } from './opening.ts';
 import type { Rules } from '../rules.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
-import { isOtherGrid, feePercent, rulesChange } from './rulesChange.ts';
+import { feePercent, rulesChange } from './rulesChange.ts';
 
 const EVERY_MS = 300_000;
 const AGAIN_MS = 15_000;
@@ -157,7 +157,7 @@ export class RulesReads {
     if (this.#areInDoubt) this.#readSoon();
     const change = rulesChange(this.#known, read);
     this.#settleCharged(change !== null);
-    const isOther = isOtherGrid(this.#known.instrument, read.instrument);
+    const isOther = !haveSameGrid(this.#known.instrument, read.instrument);
     const fields = { tick: read.instrument.tick, makerRate: read.makerRate, takerRate: read.takerRate };
     const then = isOther
       ? 'quotes are canceled, and the next run applies the change'

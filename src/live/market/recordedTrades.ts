@@ -1,6 +1,6 @@
 /** Public trades in the recordings of earlier runs, for the history of a strategy. */
 import { existsSync } from 'node:fs';
-import type { EngineEvent, Millis } from '../../core/index.ts';
+import { haveSameGrid, type EngineEvent, type Millis } from '../../core/index.ts';
 import { RecentTrades, type CompleteTrades, type NumberedTrade, type WantedTrades } from './pastTrades.ts';
 import { GAP, lineOf, type RecordedEvent } from '../recording/recording.ts';
 import { readRecording, recordingsIn } from '../recording/recordings.ts';
@@ -51,7 +51,7 @@ function tradesIn(dir: string, run: number, of: Units, wanted: Millis): Complete
   return trades.complete;
 }
 
-const isOfUnits = (a: Units, b: Units): boolean => a.symbol === b.symbol && a.tick === b.tick && a.lot === b.lot;
+const isOfUnits = (a: Units, b: Units): boolean => a.symbol === b.symbol && haveSameGrid(a, b);
 
 /** Whether an event is of a book. In the recording of one book, events name none, and the rules have its symbol. */
 const isOfBook = (event: { readonly symbol?: string }, book: string): boolean => (event.symbol ?? book) === book;

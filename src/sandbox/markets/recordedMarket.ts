@@ -2,7 +2,15 @@
  * Replay of recorded markets as simulator orders, one market per book. Account orders rest among these orders and trade
  * with them.
  */
-import { opposite, type Amount, type Millis, type Price, type Side, type Timer } from '../../core/index.ts';
+import {
+  haveSameGrid,
+  opposite,
+  type Amount,
+  type Millis,
+  type Price,
+  type Side,
+  type Timer,
+} from '../../core/index.ts';
 import { Sweep, SWEEP_MS } from '../../fills/index.ts';
 import { KIND, RecordedBook, SIDE, type RecordedSide, type Tape } from '../../tape/index.ts';
 import { RecordedQueues } from './recordedQueues.ts';
@@ -132,7 +140,7 @@ class Replay implements Market {
   start(place: FollowedPlace): void {
     const { instrument, columns, depth } = this.#tape;
     if (this.#place) throw new Error('the replay was already started');
-    if (place.instrument.tick !== instrument.tick || place.instrument.lot !== instrument.lot) {
+    if (!haveSameGrid(place.instrument, instrument)) {
       throw new RangeError(
         `${place.instrument.symbol} has tick size ${place.instrument.tick} and lot size ${place.instrument.lot}, but the tape has tick size ${instrument.tick} and lot size ${instrument.lot}`,
       );
