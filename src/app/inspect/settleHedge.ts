@@ -6,6 +6,7 @@ import {
   atPlace,
   CAUSES,
   isRounding,
+  listedUnit,
   money,
   moneyOf,
   multiplyMoneyFloor,
@@ -101,16 +102,14 @@ function statedAmounts(
   if (base > moneyOf(order.amount))
     throw new UsageError(`--base: expected at most the amount of the order (${order.amount}), found ${given.base}`);
   const atLimit = multiplyMoneyFloor(moneyOf(order.price), base);
-  const rounding = roundingOf(given.quote!);
+  // An order history rounds.
+  const rounding = listedUnit(given.quote!);
   if (order.side === 'sell' ? quote + rounding < atLimit : quote - rounding > atLimit)
     throw new UsageError(
       `--quote: expected at ${order.side === 'sell' ? 'least' : 'most'} ${textOfMoney(atLimit)}, which is --base times the limit price of the order (${order.price}), found ${given.quote}`,
     );
   return { base, quote, fee: moneyOf(fee), feeCurrency };
 }
-
-/** Returns one unit of the last decimal of an amount, because order histories round, some to five decimals. */
-const roundingOf = (text: string): bigint => 10n ** BigInt(18 - Math.max(text.split('.')[1]?.length ?? 0, 5));
 
 /** Parses an amount above 0; returns `null` for any other text. */
 function decimalOf(text: string | undefined): Money | null {

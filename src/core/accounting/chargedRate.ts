@@ -1,9 +1,9 @@
 /** Check of an execution's fee against the account's known rates. */
 import type { OwnTrade } from '../ports/port.ts';
-import { moneyOf, type DecimalText } from '../model/units.ts';
+import { listedUnit, moneyOf } from '../model/units.ts';
 
-/** Largest and smallest number of decimals to which exchanges round a listed fee. */
-const [MOST_DECIMALS, FEWEST_DECIMALS] = [8, 5];
+/** Maximum number of decimals to which exchanges round a fee. */
+const FEE_DECIMALS_MAX = 8;
 const RATE_ONE = 10n ** 8n;
 
 /**
@@ -22,12 +22,6 @@ export function differentChargedRate(
   const expected = ((base as bigint) * BigInt(trade.maker ? rates.makerRate : rates.takerRate)) / RATE_ONE;
   const difference = fee > expected ? fee - expected : expected - fee;
   // The known rates are rounded up to 10^-8, so the expected fee may be too high by up to 10^-8 of the traded amount.
-  if (difference <= roundingOf(trade.feeAmount) + base / RATE_ONE + 1n) return null;
+  if (difference <= listedUnit(trade.feeAmount, FEE_DECIMALS_MAX) + base / RATE_ONE + 1n) return null;
   return Number((fee * RATE_ONE) / base);
-}
-
-/** Returns the maximum rounding of a listed fee: one unit of its last decimal, in 10^-18. */
-function roundingOf(feeAmount: DecimalText): bigint {
-  const decimals = feeAmount.split('.')[1]?.length ?? 0;
-  return 10n ** BigInt(18 - Math.min(Math.max(decimals, FEWEST_DECIMALS), MOST_DECIMALS));
 }

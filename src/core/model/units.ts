@@ -76,6 +76,18 @@ export function moneyOf(text: string): Money {
   return money(negative ? -atto : atto);
 }
 
+/** Smallest number of decimals of a listed amount. A text with fewer has lost zeros at its end. */
+const LISTED_DECIMALS_MIN = 5;
+
+/**
+ * Returns one unit of the last decimal of a listed amount, the maximum error by its rounding. At most `decimalsMax`
+ * decimals count.
+ */
+export function listedUnit(text: DecimalText, decimalsMax = MONEY_DECIMALS): bigint {
+  const decimals = Math.max(text.split('.')[1]?.length ?? 0, LISTED_DECIMALS_MIN);
+  return 10n ** BigInt(MONEY_DECIMALS - Math.min(decimals, decimalsMax));
+}
+
 /** Formats money as the shortest exact decimal text with at least `decimals` places. Adds zeros, never drops digits. */
 export function textOfMoney(sum: Money, decimals = 0): string {
   const negative = sum < 0n;
