@@ -88,7 +88,7 @@ export class KillSwitch {
     if (profit !== null) {
       [this.#peak, this.#dayStart] = this.#measuredFrom(profit, at);
       this.#day = Math.floor(at / DAY_MS);
-      const loss = this.lossBeyond(profit, at);
+      const loss = this.#exceeded(profit, this.#peak, this.#dayStart);
       if (loss !== null) return loss;
     }
     for (const { name, max, ms, events } of this.#windows) {
@@ -99,7 +99,10 @@ export class KillSwitch {
 
   /** Returns the reason if a loss exceeds its limit; otherwise `null`. Day losses are per UTC day. */
   lossBeyond(profit: Money, at: Millis): HaltReason | null {
-    const [peak, dayStart] = this.#measuredFrom(profit, at);
+    return this.#exceeded(profit, ...this.#measuredFrom(profit, at));
+  }
+
+  #exceeded(profit: Money, peak: Money, dayStart: Money): HaltReason | null {
     const { drawdownMax, dayLossMax } = this.limits;
     if (!(peak - profit <= drawdownMax)) {
       return `drawdown: profit fell ${textOfMoney((peak - profit) as Money)} from its highest, the limit is ${textOfMoney(drawdownMax)}`;
