@@ -88,11 +88,13 @@ export function copiedTail(folder: string): Uint8Array | null {
   }
 }
 
+export type RecordedGaps = Pick<ScannedDay, 'gaps' | 'flaws'>;
+
 /**
  * Returns the gaps that a day records, without reading its rows. Some may be of other days, because a gap is recorded
  * when its end is known. Damaged parts of the file become a flaw.
  */
-export function recordedGaps(folder: string): Pick<ScannedDay, 'gaps' | 'flaws'> {
+export function recordedGaps(folder: string): RecordedGaps {
   const path = join(folder, ROWS_FILE);
   const gaps: Gap[] = [];
   let unread = 0;

@@ -15,7 +15,7 @@ import { blocksToRead, continuesDay, type TapeChunk } from './chunkReader.ts';
 import { ContentHash } from './contentHash.ts';
 import { depthOfDay } from './dayDepth.ts';
 import { bookFolder, partitions, plainRules, sameRules, startOfDay } from './dayFiles.ts';
-import { recordedGaps, scanDay, type ScannedDay } from './scanDay.ts';
+import { recordedGaps, scanDay, type RecordedGaps, type ScannedDay } from './scanDay.ts';
 import { mergedGaps } from '../model/gaps.ts';
 import { KIND, TapeBuilder, type DataFlaw, type Gap, type Kind, type Tape } from '../model/tape.ts';
 import { BLOCK_ROWS } from './rowsCodec.ts';
@@ -54,8 +54,11 @@ export type StoredDay = {
  */
 export type RulesChange = { readonly at: Millis; readonly rules: BookRules };
 
-/** Scanned days of an opened tape, by name. */
-export type DayScans = ReadonlyMap<string, ScannedDay>;
+/** Days of an opened tape, by name: those that were scanned, and the recorded gaps of the others. */
+export type DayScans = {
+  readonly days: ReadonlyMap<string, ScannedDay>;
+  readonly others: ReadonlyMap<string, RecordedGaps>;
+};
 
 export type StoredTape = {
   readonly dir: string;
@@ -125,9 +128,10 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}, sca
   const book = chosenBook(dir, options.book);
   const { from = -Infinity, to = Infinity, damaged = 'refuse' } = options;
   const folder = bookFolder(dir, book);
-  const last = scans === undefined ? undefined : [...scans.keys()].sort().at(-1);
-  const known = partitions(folder, 'day=').filter(day => last === undefined || day <= last);
-  const kept = new Map(scans);
+  const known = scans
+    ? [...new Set([...scans.days.keys(), ...scans.others.keys()])].sort()
+    : partitions(folder, 'day=');
+  const kept = new Map(scans?.days);
   const scan = (day: string, skip = damaged === 'skip'): ScannedDay => {
     const found = kept.get(day) ?? scanDay(join(folder, `day=${day}`), { book, day, skip });
     kept.set(day, found);
@@ -156,10 +160,12 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}, sca
   const stated = first.head.depth ?? Infinity;
   const missing = missingBetween(days);
   // A gap is recorded when its end is known, so that any day may have gaps of the requested time.
-  const others = known
-    .filter(day => !wanted.includes(day))
-    .map(day => (kept.has(day) ? { gaps: kept.get(day)!.gaps, flaws: [] } : recordedGaps(join(folder, `day=${day}`))));
-  const recorded = [...scanned, ...others].flatMap(day => day.gaps);
+  const others = new Map(
+    known
+      .filter(day => !kept.has(day))
+      .map(day => [day, scans?.others.get(day) ?? recordedGaps(join(folder, `day=${day}`))]),
+  );
+  const recorded = [...kept.values(), ...others.values()].flatMap(day => day.gaps);
   const gaps = mergedGaps([...recorded, ...untilFirst, ...missing.gaps]).filter(gap => gap.to > from && gap.from <= to);
   const rules = rulesOf(days);
   const blocks = blocksToRead(read, { from, to, micros: false });
@@ -171,7 +177,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}, sca
   const kinds = blocks.reduce((bits, block) => bits | block.kinds, from === -Infinity ? 0 : 1 << KIND.clear);
   return {
     dir,
-    scans: kept,
+    scans: { days: kept, others },
     source: first.head.source,
     book,
     lot: first.head.lot,
@@ -183,7 +189,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}, sca
     ...bounds,
     gaps: told,
     flaws: summed([
-      ...[...days, ...others].flatMap(day => day.flaws),
+      ...[...days, ...others.values()].flatMap(day => day.flaws),
       ...missing.flaws,
       ...ignoredChanges(rules, bounds),
     ]),
