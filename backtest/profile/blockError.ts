@@ -34,9 +34,9 @@ const DAYS_MIN = 2.5;
  * 1. Blocks are independent. The degrees of freedom are the equivalent number of equal blocks minus one (Kish, "Survey
  *    Sampling", 1965). Blocks with weight 0 contain no information.
  * 2. Adjacent blocks depend on each other (Newey and West, Econometrica 55(3), 1987).
- * 3. Days, counted from the first block, differ: the variance between days replaces the variance of step 2 if it is larger. It is estimated only from
- *    the sums of days. Its degrees of freedom are therefore the equivalent number of equal days minus one, however many
- *    blocks a day has.
+ * 3. Days, counted from the first block, differ: the variance between days replaces the variance of step 2 if it is
+ *    larger. It is estimated only from the sums of days. Its degrees of freedom are therefore the equivalent number of
+ *    equal days minus one, however many blocks a day has.
  */
 export function blockError({ at, deviations, weights }: RatioBlocks): BlockError {
   const total = blockSum(weights);

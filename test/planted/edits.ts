@@ -3938,8 +3938,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'on paper, orders in a removed book stay live',
     file: 'src/sandbox/storedExchange.ts',
-    from: 'if (kept !== undefined && order.instrument.tick',
-    to: 'if (kept === undefined || order.instrument.tick',
+    from: 'if (kept !== undefined && haveSameGrid',
+    to: 'if (kept === undefined || haveSameGrid',
     test: 'test/sandbox/storedBooks.test.ts',
     title: 'without a book cancels its orders, keeps its balances and trades, and forgets its queues',
   },
@@ -9980,8 +9980,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a fee with five decimals is compared as one with eight',
     file: 'src/core/accounting/chargedRate.ts',
-    from: 'Math.max(decimals, FEWEST_DECIMALS)',
-    to: 'Math.max(decimals, MOST_DECIMALS)',
+    from: 'listedUnit(trade.feeAmount, FEE_DECIMALS_MAX)',
+    to: 'listedUnit(`${trade.feeAmount}000`, FEE_DECIMALS_MAX)',
     test: 'test/core/accounting/chargedRate.test.ts',
     title: 'is no other one where it is the expected one, however it was rounded',
   },
@@ -9996,8 +9996,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the amounts of an order history that rounds are refused',
     file: 'src/app/inspect/settleHedge.ts',
-    from: 'const rounding = roundingOf(given.quote!);',
-    to: 'const rounding = 0n * roundingOf(given.quote!);',
+    from: 'const rounding = listedUnit(given.quote!);',
+    to: 'const rounding = 0n * listedUnit(given.quote!);',
     test: 'test/app/inspect/settleHedge.test.ts',
     title:
       'an execution is accepted with the amount of its order history, rounded in any direction, and not with a worse one',
@@ -10037,7 +10037,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a gap that began on the day before the window is not told',
     file: 'src/tape/format/storedTape.ts',
-    from: '[...scanned, ...others].flatMap',
+    from: '[...kept.values(), ...others.values()].flatMap',
     to: 'scanned.flatMap',
     test: 'test/tape/window.test.ts',
     title:
@@ -10357,8 +10357,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'tapes: a gap that is recorded after the window is not read',
     file: 'src/tape/format/storedTape.ts',
-    from: '.filter(day => !wanted.includes(day))',
-    to: '.filter(day => day < wanted[0]!)',
+    from: '.filter(day => !kept.has(day))',
+    to: '.filter(day => !kept.has(day) && day < wanted[0]!)',
     test: 'test/tape/window.test.ts',
     title: 'has a gap that is recorded days after it begins and ends after the window',
   },

@@ -380,8 +380,8 @@ export class AccountState {
   }
 
   /**
-   * Returns the only book in whose profit refunded or rounded fees in a currency count: the first with this base currency or, if
-   * there is none, the first with this quote currency.
+   * Returns the only book in whose profit refunded or rounded fees in a currency count: the first with this base
+   * currency or, if there is none, the first with this quote currency.
    */
   #refundedTo(currency: string): AccountBook | undefined {
     return this.#home(currency) ?? this.#books.find(book => book.minor === currency);

@@ -152,8 +152,9 @@ async function listed(options: CancelAllOptions, limit: number): Promise<OrderLi
 /**
  * Cancels the orders of the instance and reads the list of open orders. After a read without an answer, cancels the
  * known orders and those of the reads before. Repeats this until two consecutive complete reads show no order of the
- * instance, or until `goesOn` returns `false`. Neither of the two reads may start while `isEarly` returns `true`. Returns an empty list if the end of all orders is verified. Otherwise returns the orders that the last
- * answered read showed; `null` if that read showed no order, or if no read was answered.
+ * instance, or until `goesOn` returns `false`. Neither of the two reads may start while `isEarly` returns `true`.
+ * Returns an empty list if the end of all orders is verified. Otherwise returns the orders that the last answered read
+ * showed; `null` if that read showed no order, or if no read was answered.
  */
 export async function cancelAllAndVerify(
   options: CancelAllOptions,

@@ -136,8 +136,9 @@ function nanosOf(value: unknown): bigint {
 }
 
 /**
- * Reads extended balances. The exchange rounds their changes to the `decimals` of their currency. It omits balances of zero, so each of the `known` currencies that has no row gets
- * a row of zero. A currency of `also` gets one only if the assets contain it, or if they contain the ids of all rows.
+ * Reads extended balances. The exchange rounds their changes to the `decimals` of their currency. It omits balances of
+ * zero, so each of the `known` currencies that has no row gets a row of zero. A currency of `also` gets one only if the
+ * assets contain it, or if they contain the ids of all rows.
  * Source: docs.kraken.com/api/docs/rest-api/get-extended-balance.
  */
 export const krakenBalances =
